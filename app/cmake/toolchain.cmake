@@ -1,0 +1,28 @@
+# Compiler and linker settings shared by every target: warnings, sanitizers, ccache, a fast linker where there is one.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(SONDE_CCACHE ccache)
+if(SONDE_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${SONDE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SONDE_CCACHE})
+endif()
+
+find_program(SONDE_MOLD mold)
+if(SONDE_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(sonde-flags INTERFACE)
+target_compile_options(sonde-flags INTERFACE -Wall -Wextra -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off)
+if(SONDE_WERROR)
+  target_compile_options(sonde-flags INTERFACE -Werror)
+endif()
+target_include_directories(sonde-flags INTERFACE ${PROJECT_SOURCE_DIR})
+
+if(SONDE_SANITIZE)
+  add_compile_options(-fsanitize=${SONDE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=${SONDE_SANITIZE})
+endif()
