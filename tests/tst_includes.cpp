@@ -1,0 +1,249 @@
+// Holds every include of core, ui and app against the table of folders, so that the picture of the architecture
+// (CONTRIBUTING.md, "Where things are") cannot drift from the code.
+
+#include <QFileInfo>
+#include <QHash>
+#include <QRegularExpression>
+#include <QSet>
+#include <QtTest>
+
+#include "tests/support/source_tree.h"
+
+using sonde::test::sourceFiles;
+using sonde::test::sourceLines;
+using sonde::test::sourcePath;
+
+namespace {
+
+/// One folder and what it may include directly; what its targets may include follows.
+struct Rule {
+    const char* folder;
+    QStringList mayInclude;
+};
+
+const QStringList kCore{"core/base", "core/tensor",   "core/ops", "core/graph",  "core/trace",    "core/nn", "core/zoo",
+                        "core/exec", "core/analysis", "core/io",  "core/passes", "core/layout",   "core/layout/engine"};
+const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
+                      "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
+
+const QList<Rule>& rules() {
+    static const QList<Rule> table{
+        {"core/base", {}},
+        {"core/tensor", {"core/base"}},
+        {"core/ops", {"core/tensor"}},
+        {"core/graph", {"core/tensor"}},
+        {"core/trace", {"core/graph"}},
+        {"core/nn", {"core/trace"}},
+        {"core/zoo", {"core/nn"}},
+        {"core/passes", {"core/graph"}},
+        {"core/exec", {"core/graph", "core/ops"}},
+        {"core/analysis", {"core/exec"}},
+        {"core/io", {"core/graph"}},
+        {"core/layout/engine", {"core/base"}},
+        {"core/layout", {"core/graph", "core/layout/engine"}},
+        {"core/document", kCore},
+        {"ui/context", {"core/document"}},
+        {"ui/models", {"ui/context"}},
+        {"ui/theme", {}},
+        {"ui/actions", {}},
+        {"ui/widgets", {}},
+        {"ui/canvas", {"ui/models", "ui/theme"}},
+        {"ui/panels", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
+        {"ui/dialogs", {"ui/models", "ui/theme", "ui/actions", "ui/widgets"}},
+        {"ui/window", kUi},
+        {"app", {"ui/window", "core/document"}},
+    };
+    return table;
+}
+
+/// The rule's folder that holds the file: the longest that fits, so that core/layout/engine comes before core/layout.
+QString folderOf(const QString& file) {
+    QString best;
+    for (const Rule& rule : rules()) {
+        const QString folder = QString::fromLatin1(rule.folder);
+        if (file.startsWith(folder + u'/') && folder.size() > best.size()) best = folder;
+    }
+    return best;
+}
+
+/// `ui/panels/watch_list/watch_list_panel.cpp` -> `watch_list`; empty for files that belong to no one panel.
+QString panelOf(const QString& file) {
+    const QStringList parts = file.split(u'/');
+    return parts.size() > 3 && file.startsWith(QLatin1String("ui/panels/")) ? parts.at(2) : QString();
+}
+
+struct Include {
+    QString file;
+    int line = 0;
+    QString target;
+    bool quoted = false;
+
+    QByteArray describe(const QString& why) const {
+        return QStringLiteral("%1:%2 includes %3: %4").arg(file).arg(line).arg(target, why).toUtf8();
+    }
+};
+
+QList<Include> includesBelow(const QStringList& folders) {
+    static const QRegularExpression pattern(QStringLiteral(R"(^\s*#\s*include\s*(["<])([^">]+)[">])"));
+    QList<Include> found;
+    for (const QString& file : sourceFiles(folders, {"*.h", "*.cpp", "*.in"})) {
+        int number = 0;
+        for (const QString& line : sourceLines(file)) {
+            ++number;
+            const QRegularExpressionMatch match = pattern.match(line);
+            if (match.hasMatch()) found << Include{file, number, match.captured(2), match.captured(1) == u"\""};
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+class TestIncludes : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void everyFolderHasARule();
+    void includesAreRootedAtTheRepository();
+    void foldersIncludeOnlyWhatTheTableAllows();
+    void theTableItselfHasNoCycle();
+    void noPanelIncludesAnother();
+    void theLayoutHelperKnowsNoGraph();
+    void coreHasNoQt();
+    void modelsAndContextHaveNoWidgets();
+    void eigenStaysOutOfHeaders();
+    void headersIncludeEachOtherWithoutCycles();
+
+  private:
+    QHash<QString, QSet<QString>> m_allowed;  ///< transitive closure of the table
+    QList<Include> m_includes;
+};
+
+void TestIncludes::initTestCase() {
+    for (const Rule& rule : rules()) {
+        m_allowed[rule.folder] = QSet<QString>(rule.mayInclude.begin(), rule.mayInclude.end());
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (QSet<QString>& targets : m_allowed) {
+            const QSet<QString> before = targets;
+            for (const QString& target : before) targets.unite(m_allowed.value(target));
+            changed |= targets != before;
+        }
+    }
+    m_includes = includesBelow({"core", "ui", "app"});
+    QVERIFY(!m_includes.isEmpty());
+}
+
+void TestIncludes::everyFolderHasARule() {
+    for (const QString& file : sourceFiles({"core", "ui", "app"}, {"*.h", "*.cpp"})) {
+        QVERIFY2(!folderOf(file).isEmpty(), qPrintable(file + ": its folder is not in the table"));
+    }
+}
+
+void TestIncludes::includesAreRootedAtTheRepository() {
+    for (const Include& include : m_includes) {
+        if (!include.quoted || include.target.endsWith(QLatin1String(".moc"))) continue;
+        QVERIFY2(QFileInfo::exists(sourcePath(include.target)),
+                 include.describe("not a path from the root of the repository").constData());
+    }
+}
+
+void TestIncludes::foldersIncludeOnlyWhatTheTableAllows() {
+    for (const Include& include : m_includes) {
+        if (!include.quoted) continue;
+        const QString from = folderOf(include.file);
+        const QString to = folderOf(include.target);
+        if (from.isEmpty() || to.isEmpty() || from == to) continue;
+        QVERIFY2(m_allowed.value(from).contains(to),
+                 include.describe(from + " may not include " + to).constData());
+    }
+}
+
+void TestIncludes::theTableItselfHasNoCycle() {
+    for (auto it = m_allowed.cbegin(); it != m_allowed.cend(); ++it) {
+        QVERIFY2(!it.value().contains(it.key()), qPrintable(it.key() + " reaches itself"));
+    }
+}
+
+void TestIncludes::noPanelIncludesAnother() {
+    for (const Include& include : m_includes) {
+        const QString from = panelOf(include.file);
+        const QString to = panelOf(include.target);
+        if (from.isEmpty() || to.isEmpty()) continue;
+        QVERIFY2(from == to, include.describe("panels meet only in the context").constData());
+    }
+}
+
+void TestIncludes::theLayoutHelperKnowsNoGraph() {
+    for (const Include& include : m_includes) {
+        if (!include.quoted || include.file != u"app/layout_worker_main.cpp") continue;
+        const QString to = folderOf(include.target);
+        QVERIFY2(to == u"core/layout/engine" || to == u"core/base",
+                 include.describe("the helper process is small: engine and base only").constData());
+    }
+}
+
+void TestIncludes::coreHasNoQt() {
+    for (const Include& include : m_includes) {
+        if (!include.file.startsWith(QLatin1String("core/"))) continue;
+        QVERIFY2(include.quoted || !include.target.startsWith(u'Q'), include.describe("no Qt in core").constData());
+    }
+}
+
+void TestIncludes::modelsAndContextHaveNoWidgets() {
+    static const QRegularExpression widgets(QStringLiteral(
+        "^(QtWidgets.*|QWidget|QApplication|QGraphics.*|Q\\w+View|Q\\w+Widget|Q\\w+Dialog|Q\\w+Button|Q\\w+Box|"
+        "Q\\w+Layout|Q\\w*Label|QLineEdit|QMenu.*|QDock.*|QMainWindow|QStyle.*|QStyledItemDelegate)$"));
+    for (const Include& include : m_includes) {
+        const QString from = folderOf(include.file);
+        if (include.quoted || (from != u"ui/models" && from != u"ui/context")) continue;
+        QVERIFY2(!widgets.match(include.target).hasMatch(), include.describe("no Widgets here").constData());
+    }
+}
+
+void TestIncludes::eigenStaysOutOfHeaders() {
+    for (const Include& include : m_includes) {
+        if (!include.target.startsWith(QLatin1String("Eigen")) &&
+            !include.target.startsWith(QLatin1String("unsupported/Eigen"))) {
+            continue;
+        }
+        QVERIFY2(include.file.startsWith(QLatin1String("core/")),
+                 include.describe("tensor arithmetic belongs to core").constData());
+        // Headers private to the kernels are included by .cpp files of core/ops alone.
+        QVERIFY2(include.file.endsWith(QLatin1String(".cpp")) || include.file.startsWith(QLatin1String("core/ops/kernels/")),
+                 include.describe("Eigen only in .cpp").constData());
+    }
+}
+
+void TestIncludes::headersIncludeEachOtherWithoutCycles() {
+    QHash<QString, QStringList> edges;
+    for (const Include& include : m_includes) {
+        if (include.quoted) edges[include.file] << include.target;
+    }
+    enum class Mark { Open, Done };
+    QHash<QString, Mark> marks;
+    QStringList path;
+    const std::function<bool(const QString&)> visit = [&](const QString& file) {
+        path << file;
+        marks[file] = Mark::Open;
+        for (const QString& next : edges.value(file)) {
+            const auto mark = marks.constFind(next);
+            if (mark == marks.cend() ? !visit(next) : *mark == Mark::Open) {
+                if (mark != marks.cend()) path << next;
+                return false;
+            }
+        }
+        marks[file] = Mark::Done;
+        path.removeLast();
+        return true;
+    };
+    for (const QString& file : edges.keys()) {
+        if (marks.contains(file)) continue;
+        QVERIFY2(visit(file), qPrintable("a cycle: " + path.join(" -> ")));
+    }
+}
+
+QTEST_APPLESS_MAIN(TestIncludes)
+#include "tst_includes.moc"

@@ -1,0 +1,148 @@
+// Facts about the tree that reviews forget: what stands at the top, where colours and keys may be written, that no
+// unfinished word is left, that every operator file and every test does what its name says.
+
+#include <QFileInfo>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QSet>
+#include <QtTest>
+
+#include "tests/support/source_tree.h"
+
+using sonde::test::sourceFiles;
+using sonde::test::sourceLines;
+using sonde::test::sourcePath;
+
+namespace {
+
+/// "file:line: text" of every line below `folders` that matches, comments left out if wanted.
+QStringList linesThatMatch(const QStringList& folders, const QRegularExpression& pattern, bool codeOnly) {
+    static const QRegularExpression comment(QStringLiteral(R"((^|\s)//.*$)"));
+    QStringList found;
+    for (const QString& file : sourceFiles(folders, {"*.h", "*.cpp"})) {
+        int number = 0;
+        for (QString line : sourceLines(file)) {
+            ++number;
+            if (codeOnly) line.remove(comment);
+            if (pattern.match(line).hasMatch()) found << QStringLiteral("%1:%2: %3").arg(file).arg(number).arg(line.trimmed());
+        }
+    }
+    return found;
+}
+
+QString text(const QString& file) { return sourceLines(file).join(u'\n'); }
+
+}  // namespace
+
+class TestTree : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void topLevelIsFixed();
+    void scriptsCanBeExecuted();
+    void ciRunsTheSameTestsAsUsers();
+    void coloursStandInTheThemeAlone();
+    void keysStandInTheActionTableAlone();
+    void nothingIsUnfinishedByItsOwnWords();
+    void everyOperatorFileDefinesItsOperators();
+    void everyTestAsserts();
+    void testsAreSkippedOnlyForMissingReferenceSets();
+    void noFileIsTooLongToRead();
+    void nothingOpensTheNetwork();
+    void coreLinksNoWidgets();
+};
+
+void TestTree::topLevelIsFixed() {
+    const QSet<QString> expected{"CMakeLists.txt", "CMakePresets.json", "app",       "core",           "ui",
+                                 "resources",      "tests",             "installer", "README.md",      "CHANGELOG.md",
+                                 "CONTRIBUTING.md", "LICENSE",          ".clang-format", ".clang-tidy", ".gitignore",
+                                 ".ci"};
+    // What a user's tools leave beside the sources is not ours to judge.
+    const QRegularExpression ignored(QStringLiteral(R"(^(build.*|\.git|\.cache|\.vscode|\.idea|.*\.user|compile_commands\.json)$)"));
+    QSet<QString> seen;
+    for (const QString& entry : QDir(sourcePath(".")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
+        if (!ignored.match(entry).hasMatch()) seen << entry;
+    }
+    QCOMPARE(QStringList((seen - expected).values()), QStringList());
+    QCOMPARE(QStringList((expected - seen).values()), QStringList());
+}
+
+void TestTree::scriptsCanBeExecuted() {
+    for (const char* script : {"installer/start.sh", "installer/test.sh", "installer/deps.sh", "installer/build.sh", ".ci/run"}) {
+        QVERIFY2(QFileInfo(sourcePath(script)).isExecutable(), script);
+    }
+}
+
+void TestTree::ciRunsTheSameTestsAsUsers() { QVERIFY(text(".ci/run").contains("./installer/test.sh")); }
+
+void TestTree::coloursStandInTheThemeAlone() {
+    const QRegularExpression colour(QStringLiteral(
+        R"(QColor\(\s*(0x|\d)|QColor\(\s*Qt::|QColor\(\s*["u]|qRgba?\(\s*(0x|\d)|"#[0-9a-fA-F]{3,8}\b|)"
+        R"(\bQt::(dark)?(red|green|blue|cyan|magenta|yellow|gray|black|white)\b|\bQt::lightGray\b)"));
+    QStringList found = linesThatMatch({"ui", "app"}, colour, true);
+    found.removeIf([](const QString& line) { return line.startsWith(u"ui/theme/"); });
+    QCOMPARE(found, QStringList());
+}
+
+void TestTree::keysStandInTheActionTableAlone() {
+    const QRegularExpression key(QStringLiteral(R"(\bQt::Key_\w+|QKeySequence\(\s*["uQ]|QStringLiteral\("(Ctrl|Shift|Alt)\+)"));
+    QStringList found = linesThatMatch({"ui", "app"}, key, true);
+    found.removeIf([](const QString& line) { return line.startsWith(u"ui/actions/"); });
+    QCOMPARE(found, QStringList());
+}
+
+void TestTree::nothingIsUnfinishedByItsOwnWords() {
+    const QRegularExpression word(QStringLiteral(R"(TODO|FIXME|XXX|HACK|\bnot (yet )?implemented\b|\bdummy\b|\bfor now\b)"));
+    QCOMPARE(linesThatMatch({"app", "core", "ui"}, word, false), QStringList());
+}
+
+void TestTree::everyOperatorFileDefinesItsOperators() {
+    const QDir ops(sourcePath("core/ops"));
+    const QStringList files = ops.entryList({"*.cpp"}, QDir::Files);
+    for (const QString& file : files) {
+        const QString function = QStringLiteral("void define_%1(Registry&").arg(QFileInfo(file).baseName());
+        QVERIFY2(text("core/ops/" + file).contains(function), qPrintable(file + " lacks " + function));
+    }
+}
+
+void TestTree::everyTestAsserts() {
+    const QRegularExpression assertion(QStringLiteral(R"(\bQ(COMPARE|VERIFY|TRY_|FAIL))"));
+    const QStringList tests = sourceFiles({"tests"}, {"tst_*.cpp"});
+    QVERIFY(tests.size() >= 2);
+    for (const QString& test : tests) QVERIFY2(assertion.match(text(test)).hasMatch(), qPrintable(test));
+}
+
+void TestTree::testsAreSkippedOnlyForMissingReferenceSets() {
+    const QString skip = QStringLiteral("QSK") + QStringLiteral("IP(");
+    for (const QString& test : sourceFiles({"tests"}, {"*.cpp", "*.h"})) {
+        const QString body = text(test);
+        QVERIFY2(!body.contains(skip) || body.contains(u"SONDE_SHARED"), qPrintable(test));
+        QVERIFY2(!body.contains(QStringLiteral("QEXPECT_F") + QStringLiteral("AIL")), qPrintable(test));
+    }
+}
+
+void TestTree::noFileIsTooLongToRead() {
+    for (const QString& file : sourceFiles({"app", "core", "ui", "tests"}, {"*.h", "*.cpp"})) {
+        const auto lines = sourceLines(file).size();
+        QVERIFY2(lines <= 601, qPrintable(QStringLiteral("%1 has %2 lines: split it by meaning").arg(file).arg(lines)));
+    }
+}
+
+void TestTree::nothingOpensTheNetwork() {
+    const QRegularExpression network(QStringLiteral(
+        R"(#\s*include\s*<(Q(Network|Tcp|Udp|Ssl|WebSocket)\w*|sys/socket\.h|netinet/\w+\.h|netdb\.h|curl/.*)>)"));
+    QCOMPARE(linesThatMatch({"app", "core", "ui"}, network, false), QStringList());
+}
+
+void TestTree::coreLinksNoWidgets() {
+    // A test of core is the library and Qt Test: what the loader would need shows whether a window came along.
+    QProcess readelf;
+    readelf.start("readelf", {"-d", QCoreApplication::applicationFilePath()});
+    QVERIFY2(readelf.waitForFinished(), "readelf comes with the compiler");
+    const QString needed = QString::fromLocal8Bit(readelf.readAllStandardOutput());
+    QVERIFY(needed.contains("libQt6Test"));
+    for (const char* library : {"libQt6Widgets", "libQt6Gui", "libQt6Svg"}) QVERIFY2(!needed.contains(library), library);
+}
+
+QTEST_GUILESS_MAIN(TestTree)
+#include "tst_tree.moc"
