@@ -77,7 +77,7 @@ void TestTree::ciRunsTheSameTestsAsUsers() { QVERIFY(text(".ci/run").contains(".
 
 void TestTree::coloursStandInTheThemeAlone() {
     const QRegularExpression colour(QStringLiteral(
-        R"(QColor\(\s*(0x|\d)|QColor\(\s*Qt::|QColor\(\s*["u]|qRgba?\(\s*(0x|\d)|"#[0-9a-fA-F]{3,8}\b|)"
+        R"(QColor(\s+\w+)?\s*[({]\s*(0x|\d|Qt::|u?")|qRgba?\(\s*(0x|\d)|"#[0-9a-fA-F]{3,8}\b|)"
         R"(\bQt::(dark)?(red|green|blue|cyan|magenta|yellow|gray|black|white)\b|\bQt::lightGray\b)"));
     QStringList found = linesThatMatch({"ui", "app"}, colour, true);
     found.removeIf([](const QString& line) { return line.startsWith(u"ui/theme/"); });
