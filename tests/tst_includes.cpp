@@ -1,13 +1,13 @@
 // Holds every include of core, ui and app against the table of folders, so that the picture of the architecture
 // (CONTRIBUTING.md, "Where things are") cannot drift from the code.
 
+#include "tests/support/source_tree.h"
+
 #include <QFileInfo>
 #include <QHash>
 #include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
-
-#include "tests/support/source_tree.h"
 
 using sonde::test::sourceFiles;
 using sonde::test::sourceLines;
@@ -21,8 +21,9 @@ struct Rule {
     QStringList mayInclude;
 };
 
-const QStringList kCore{"core/base", "core/tensor",   "core/ops", "core/graph",  "core/trace",    "core/nn", "core/zoo",
-                        "core/exec", "core/analysis", "core/io",  "core/passes", "core/layout",   "core/layout/engine"};
+const QStringList kCore{"core/base",   "core/tensor", "core/ops",          "core/graph",    "core/trace",
+                        "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
+                        "core/passes", "core/layout", "core/layout/engine"};
 const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
                       "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
 
@@ -156,8 +157,7 @@ void TestIncludes::foldersIncludeOnlyWhatTheTableAllows() {
         const QString from = folderOf(include.file);
         const QString to = folderOf(include.target);
         if (from.isEmpty() || to.isEmpty() || from == to) continue;
-        QVERIFY2(m_allowed.value(from).contains(to),
-                 include.describe(from + " may not include " + to).constData());
+        QVERIFY2(m_allowed.value(from).contains(to), include.describe(from + " may not include " + to).constData());
     }
 }
 
@@ -212,8 +212,9 @@ void TestIncludes::eigenStaysOutOfHeaders() {
         QVERIFY2(include.file.startsWith(QLatin1String("core/")),
                  include.describe("tensor arithmetic belongs to core").constData());
         // Headers private to the kernels are included by .cpp files of core/ops alone.
-        QVERIFY2(include.file.endsWith(QLatin1String(".cpp")) || include.file.startsWith(QLatin1String("core/ops/kernels/")),
-                 include.describe("Eigen only in .cpp").constData());
+        QVERIFY2(
+            include.file.endsWith(QLatin1String(".cpp")) || include.file.startsWith(QLatin1String("core/ops/kernels/")),
+            include.describe("Eigen only in .cpp").constData());
     }
 }
 
