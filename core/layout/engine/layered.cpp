@@ -1,0 +1,30 @@
+#include "core/layout/engine/layered.h"
+
+#include "core/layout/engine/layered/proper_graph.h"
+
+namespace sonde::layout {
+
+namespace {
+
+int sweepsFor(std::size_t vertices) { return vertices <= 5'000 ? 16 : vertices <= 30'000 ? 6 : 3; }
+
+}  // namespace
+
+base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkContext& work) {
+    SONDE_TRY(validate(graph));
+    if (graph.direction == Direction::LeftRight) {
+        SONDE_ASSIGN(BoxLayout layout, layoutLayered(transposed(graph), work));
+        transpose(layout);
+        return layout;
+    }
+    const char* const kWhere = "laying out";
+    layered::ProperGraph proper = layered::makeProper(graph);
+    if (work.cancelled()) return base::cancelled(kWhere);
+    layered::reduceCrossings(proper, sweepsFor(proper.vertexCount()));
+    if (work.cancelled()) return base::cancelled(kWhere);
+    const std::vector<double> x = layered::placeAcross(proper);
+    if (work.cancelled()) return base::cancelled(kWhere);
+    return layered::route(proper, x);
+}
+
+}  // namespace sonde::layout

@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <limits>
+
+#include "core/layout/engine/layered/proper_graph.h"
+
+namespace sonde::layout::layered {
+
+namespace {
+
+using Index = std::uint32_t;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Gives every rank the places closest to those that its neighbours wish (weighted least squares) in which order and
+/// separations hold, rank by rank, down and up alternately; then straightens the long edges.
+class Placer {
+  public:
+    explicit Placer(const ProperGraph& graph) : m_graph(graph), m_x(graph.vertexCount(), 0) {}
+
+    std::vector<double> run() {
+        const auto depth = static_cast<Index>(m_graph.ranks.size());
+        for (Index r = 0; r < depth; ++r) packed(r);
+        for (int sweep = 0; sweep < 8; ++sweep) {
+            for (Index r = 0; r < depth; ++r) fit(r, true, sweep >= 6);
+            for (Index r = depth; r-- > 0;) fit(r, sweep >= 6, true);
+        }
+        for (const auto& chain : m_graph.chains) straighten(chain);
+        shift();
+        return std::move(m_x);
+    }
+
+  private:
+    void packed(Index r) {
+        const auto& members = m_graph.ranks[r];
+        double at = 0;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (i > 0) at += m_graph.separation(members[i - 1], members[i]);
+            m_x[members[i]] = at;
+        }
+        for (const Index vertex : members) m_x[vertex] -= at / 2;
+    }
+
+    struct Wish {
+        double x = 0;
+        double weight = 0;
+    };
+
+    /// Long edges weigh more, so that they are straight (weights 1, 2, 8 of Gansner and others 1993).
+    double weightOf(const ProperGraph::Link& link) const {
+        const int places = m_graph.isPlace(link.upper) + m_graph.isPlace(link.lower);
+        return std::max(link.weight, 0.01) * (places == 0 ? 1 : places == 1 ? 2 : 8);
+    }
+
+    Wish wish(Index vertex, bool above, bool below) const {
+        Wish total;
+        auto add = [&](double x, double weight) {
+            total.x += x * weight;
+            total.weight += weight;
+        };
+        if (above) {
+            for (Index i = m_graph.upStart[vertex]; i < m_graph.upStart[vertex + 1]; ++i) {
+                const auto& link = m_graph.links[m_graph.upLinks[i]];
+                add(m_x[link.upper] + link.upperPort - link.lowerPort, weightOf(link));
+            }
+        }
+        if (below) {
+            for (Index i = m_graph.downStart[vertex]; i < m_graph.downStart[vertex + 1]; ++i) {
+                const auto& link = m_graph.links[m_graph.downLinks[i]];
+                add(m_x[link.lower] + link.lowerPort - link.upperPort, weightOf(link));
+            }
+        }
+        const Index anchor = m_graph.anchor[vertex];
+        if (anchor != ProperGraph::kNoAnchor) add(m_x[anchor] + m_graph.separation(anchor, vertex), 0.5);
+        if (total.weight == 0) return {m_x[vertex], 0.05};
+        return {total.x / total.weight, total.weight};
+    }
+
+    /// Isotonic regression by pooling adjacent violators: blocks of vertices that touch move together.
+    void fit(Index r, bool above, bool below) {
+        const auto& members = m_graph.ranks[r];
+        m_blocks.clear();
+        double offset = 0;  // of a vertex from the first one if all touched
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (i > 0) offset += m_graph.separation(members[i - 1], members[i]);
+            const Wish w = wish(members[i], above, below);
+            m_blocks.push_back({w.x - offset, w.weight, i + 1});
+            while (m_blocks.size() > 1 && m_blocks[m_blocks.size() - 2].at > m_blocks.back().at) {
+                const Block last = m_blocks.back();
+                m_blocks.pop_back();
+                Block& block = m_blocks.back();
+                block.at = (block.at * block.weight + last.at * last.weight) / (block.weight + last.weight);
+                block.weight += last.weight;
+                block.end = last.end;
+            }
+        }
+        offset = 0;
+        std::size_t i = 0;
+        for (const Block& block : m_blocks) {
+            for (; i < block.end; ++i) {
+                if (i > 0) offset += m_graph.separation(members[i - 1], members[i]);
+                m_x[members[i]] = block.at + offset;
+            }
+        }
+    }
+
+    struct Range {
+        double low = -kInfinity;
+        double high = kInfinity;
+        double clamp(double x) const { return std::min(std::max(x, low), high); }
+    };
+
+    /// Where a vertex can stand between its neighbours.
+    Range freedom(Index vertex) const {
+        const auto& members = m_graph.ranks[m_graph.rank[vertex]];
+        const Index i = m_graph.position[vertex];
+        Range range;
+        if (i > 0) range.low = m_x[members[i - 1]] + m_graph.separation(members[i - 1], vertex);
+        if (i + 1 < members.size()) range.high = m_x[members[i + 1]] - m_graph.separation(vertex, members[i + 1]);
+        if (range.low > range.high) range.low = range.high = m_x[vertex];  // rounding
+        return range;
+    }
+
+    /// Puts the places of an edge on as few different x as their freedom allows.
+    void straighten(const ProperGraph::Chain& chain) {
+        const auto& places = chain.places;
+        if (places.empty()) return;
+        double prefer = entryOf(places.front());
+        std::size_t begin = 0;
+        Range run = freedom(places[0]);
+        for (std::size_t i = 1; i <= places.size(); ++i) {
+            if (i < places.size()) {
+                const Range next = freedom(places[i]);
+                const Range both{std::max(run.low, next.low), std::min(run.high, next.high)};
+                if (both.low <= both.high) {
+                    run = both;
+                    continue;
+                }
+                settle(places, begin, i, run.clamp(prefer));
+                prefer = m_x[places[i - 1]];
+                run = next;
+                begin = i;
+            } else {
+                const double exit = exitOf(places.back());
+                settle(places, begin, i, run.clamp(begin == 0 ? prefer : run.clamp(prefer) == prefer ? prefer : exit));
+            }
+        }
+    }
+
+    void settle(const std::vector<Index>& places, std::size_t begin, std::size_t end, double x) {
+        for (std::size_t i = begin; i < end; ++i) m_x[places[i]] = x;
+    }
+    double entryOf(Index place) const {
+        if (m_graph.upStart[place] == m_graph.upStart[place + 1]) return m_x[place];
+        const auto& link = m_graph.links[m_graph.upLinks[m_graph.upStart[place]]];
+        return m_graph.isPlace(link.upper) ? m_x[link.upper] : m_x[place];
+    }
+    double exitOf(Index place) const {
+        if (m_graph.downStart[place] == m_graph.downStart[place + 1]) return m_x[place];
+        const auto& link = m_graph.links[m_graph.downLinks[m_graph.downStart[place]]];
+        return m_x[link.lower] + link.lowerPort;
+    }
+
+    void shift() {
+        double left = kInfinity;
+        for (Index v = 0; v < m_x.size(); ++v) left = std::min(left, m_x[v] - m_graph.width[v] / 2);
+        for (double& x : m_x) x -= left;
+    }
+
+    struct Block {
+        double at;
+        double weight;
+        std::size_t end;
+    };
+    const ProperGraph& m_graph;
+    std::vector<double> m_x;
+    std::vector<Block> m_blocks;
+};
+
+}  // namespace
+
+std::vector<double> placeAcross(const ProperGraph& graph) { return Placer(graph).run(); }
+
+}  // namespace sonde::layout::layered

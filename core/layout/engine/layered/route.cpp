@@ -1,0 +1,219 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/layout/engine/layered/proper_graph.h"
+
+namespace sonde::layout::layered {
+
+namespace {
+
+using Index = std::uint32_t;
+
+/// Draws edges inside the gaps between ranks, and straight down or up at their places inside ranks.
+class Router {
+  public:
+    Router(const ProperGraph& graph, const std::vector<double>& x) : m_graph(graph), m_x(x), m_boxes(*graph.graph) {}
+
+    BoxLayout run() {
+        measureRanks();
+        placeBoxes();
+        spreadEnds();
+        assignLanes();
+        m_layout.edges.reserve(m_boxes.edges.size());
+        for (std::size_t i = 0; i < m_boxes.edges.size(); ++i) m_layout.edges.push_back(draw(i));
+        frame();
+        return std::move(m_layout);
+    }
+
+  private:
+    void measureRanks() {
+        m_top.assign(m_graph.ranks.size(), 0);
+        m_bottom.assign(m_graph.ranks.size(), 0);
+        double y = 0;
+        for (std::size_t r = 0; r < m_graph.ranks.size(); ++r) {
+            double height = 0;
+            for (const Index vertex : m_graph.ranks[r]) {
+                if (!m_graph.isPlace(vertex)) height = std::max(height, m_boxes.boxes[vertex].height);
+            }
+            m_top[r] = y;
+            m_bottom[r] = y + height;
+            y += height + m_boxes.rankSep;
+        }
+    }
+
+    void placeBoxes() {
+        m_layout.boxes.reserve(m_boxes.boxes.size());
+        for (Index box = 0; box < m_graph.boxCount; ++box) {
+            const Box& size = m_boxes.boxes[box];
+            const Index r = m_graph.rank[box];
+            const double y = (m_top[r] + m_bottom[r] - size.height) / 2;
+            m_layout.boxes.push_back({m_x[box] - size.width / 2, y, size.width, size.height});
+            m_right = std::max(m_right, m_x[box] + size.width / 2);
+        }
+        for (Index place = m_graph.boxCount; place < m_graph.vertexCount(); ++place) {
+            m_right = std::max(m_right, m_x[place]);
+        }
+    }
+
+    /// Edges without a port share the middle of the border, a few points apart and in the order of their other ends.
+    void spreadEnds() {
+        const std::size_t count = m_boxes.edges.size();
+        m_start.assign(count, 0);
+        m_end.assign(count, 0);
+        std::vector<std::vector<std::size_t>> leaving(m_graph.boxCount), entering(m_graph.boxCount);
+        for (std::size_t i = 0; i < count; ++i) {
+            const BoxEdge& edge = m_boxes.edges[i];
+            const double fromHalf = m_boxes.boxes[edge.from].width / 2, toHalf = m_boxes.boxes[edge.to].width / 2;
+            if (edge.fromPort) m_start[i] = std::clamp(*edge.fromPort, -fromHalf, fromHalf);
+            else leaving[edge.from].push_back(i);
+            if (edge.toPort) m_end[i] = std::clamp(*edge.toPort, -toHalf, toHalf);
+            else entering[edge.to].push_back(i);
+        }
+        for (Index box = 0; box < m_graph.boxCount; ++box) {
+            spread(leaving[box], box, m_start, [&](std::size_t i) { return nextX(i); });
+            spread(entering[box], box, m_end, [&](std::size_t i) { return previousX(i); });
+        }
+    }
+
+    template <typename Other>
+    void spread(std::vector<std::size_t>& edges, Index box, std::vector<double>& ports, Other other) {
+        if (edges.size() < 2) return;
+        std::stable_sort(edges.begin(), edges.end(), [&](std::size_t a, std::size_t b) { return other(a) < other(b); });
+        const double step = std::min(10.0, 0.6 * m_boxes.boxes[box].width / static_cast<double>(edges.size()));
+        const double middle = (static_cast<double>(edges.size()) - 1) / 2;
+        for (std::size_t k = 0; k < edges.size(); ++k) ports[edges[k]] = (static_cast<double>(k) - middle) * step;
+    }
+
+    double nextX(std::size_t edge) const {
+        const auto& chain = m_graph.chains[edge];
+        if (chain.lane) return 1e9;
+        if (chain.places.empty()) return m_x[m_boxes.edges[edge].to];
+        return m_x[chain.course == Course::Down ? chain.places.front() : chain.places.back()];
+    }
+    double previousX(std::size_t edge) const {
+        const auto& chain = m_graph.chains[edge];
+        if (chain.lane) return 1e9;
+        if (chain.places.empty()) return m_x[m_boxes.edges[edge].from];
+        return m_x[chain.course == Course::Down ? chain.places.back() : chain.places.front()];
+    }
+
+    /// Lanes right of everything: the first one that is free over the edge's ranks.
+    void assignLanes() {
+        std::vector<std::size_t> wanting;
+        for (std::size_t i = 0; i < m_graph.chains.size(); ++i) {
+            if (m_graph.chains[i].lane) wanting.push_back(i);
+        }
+        if (wanting.empty()) return;
+        auto extent = [&](std::size_t i) {
+            const Index a = m_graph.rank[m_boxes.edges[i].from], b = m_graph.rank[m_boxes.edges[i].to];
+            return std::pair(std::min(a, b), std::max(a, b));
+        };
+        std::stable_sort(wanting.begin(), wanting.end(), [&](auto a, auto b) { return extent(a) < extent(b); });
+        const double step = std::max(4.0, m_boxes.nodeSep * 0.4);
+        std::multimap<Index, std::size_t> freeFrom;  // rank after which a lane is free -> lane
+        std::size_t lanes = 0;
+        for (const std::size_t i : wanting) {
+            const auto [top, bottom] = extent(i);
+            std::size_t lane = lanes;
+            if (!freeFrom.empty() && freeFrom.begin()->first < top) {
+                lane = freeFrom.begin()->second;
+                freeFrom.erase(freeFrom.begin());
+            } else {
+                ++lanes;
+            }
+            freeFrom.emplace(bottom, lane);
+            m_lane[i] = m_right + step * static_cast<double>(lane + 2);
+        }
+    }
+
+    /// A stretch of an edge: straight along x from one y to another.
+    struct Stretch {
+        double x, from, to;
+    };
+
+    Path draw(std::size_t index) const {
+        const BoxEdge& edge = m_boxes.edges[index];
+        const auto& chain = m_graph.chains[index];
+        const Rect& from = m_layout.boxes[edge.from];
+        const Rect& to = m_layout.boxes[edge.to];
+        const Index first = m_graph.rank[edge.from], last = m_graph.rank[edge.to];
+        std::vector<Stretch> stretches;
+        stretches.push_back({from.center().x + m_start[index], from.bottom(), m_bottom[first]});
+        if (chain.lane) {
+            const double x = m_lane.at(index);
+            if (chain.course == Course::Down) stretches.push_back({x, m_top[first + 1], m_bottom[last - 1]});
+            else stretches.push_back({x, m_bottom[first], m_top[last]});
+        } else if (chain.course == Course::Down) {
+            for (const Index place : chain.places) addStretch(stretches, place, true);
+        } else {
+            for (auto it = chain.places.rbegin(); it != chain.places.rend(); ++it) addStretch(stretches, *it, false);
+        }
+        stretches.push_back({to.center().x + m_end[index], m_top[last], to.y});
+        return joined(stretches);
+    }
+
+    void addStretch(std::vector<Stretch>& stretches, Index place, bool down) const {
+        const Index r = m_graph.rank[place];
+        const double x = m_x[place], from = down ? m_top[r] : m_bottom[r], to = down ? m_bottom[r] : m_top[r];
+        Stretch& last = stretches.back();
+        if (stretches.size() > 1 && last.x == x) last.to = to;  // straight on through the gap
+        else stretches.push_back({x, from, to});
+    }
+
+    /// Joins stretches by curves that leave and enter upright and stay inside the gap between two ranks.
+    Path joined(const std::vector<Stretch>& stretches) const {
+        Path path;
+        path.moveTo({stretches[0].x, stretches[0].from});
+        for (std::size_t i = 0; i < stretches.size(); ++i) {
+            const Stretch& s = stretches[i];
+            if (i > 0) curve(path, stretches[i - 1], s);
+            if (s.to != path.end().y) path.lineTo({s.x, s.to});
+        }
+        if (path.empty()) path.lineTo(path.end());
+        return path;
+    }
+
+    void curve(Path& path, const Stretch& before, const Stretch& after) const {
+        const Point a{before.x, before.to}, b{after.x, after.from};
+        if (a.x == b.x && a.y != b.y) {
+            path.lineTo(b);
+        } else if (std::abs(a.y - b.y) > 1e-9) {
+            const double half = (b.y - a.y) / 2;
+            path.curveTo({a.x, a.y + half}, {b.x, b.y - half}, b);
+        } else {  // a turn round the end of a place beside a box
+            const bool below = before.to > before.from || (before.to == before.from && after.to < after.from);
+            const double reach = (below ? 0.6 : -0.6) * m_boxes.rankSep;
+            path.curveTo({a.x, a.y + reach}, {b.x, b.y + reach}, b);
+        }
+    }
+
+    /// Moves everything so that the picture begins at (0, 0): turns reach above the first and below the last rank.
+    void frame() {
+        if (m_layout.boxes.empty()) return;
+        Rect all = m_layout.boxes.front();
+        for (const Rect& box : m_layout.boxes) all = united(all, box);
+        for (const Path& edge : m_layout.edges) all = united(all, edge.bounds());
+        const Point by{-all.x, -all.y};
+        if (by.x != 0 || by.y != 0) {
+            for (Rect& box : m_layout.boxes) box = box.translated(by);
+            for (Path& edge : m_layout.edges) edge.translate(by);
+        }
+        m_layout.size = all.size();
+    }
+
+    const ProperGraph& m_graph;
+    const std::vector<double>& m_x;
+    const BoxGraph& m_boxes;
+    BoxLayout m_layout;
+    std::vector<double> m_top, m_bottom;  // by rank
+    std::vector<double> m_start, m_end;   // by edge: where on the borders
+    std::map<std::size_t, double> m_lane;
+    double m_right = 0;
+};
+
+}  // namespace
+
+BoxLayout route(const ProperGraph& graph, const std::vector<double>& x) { return Router(graph, x).run(); }
+
+}  // namespace sonde::layout::layered
