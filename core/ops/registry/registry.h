@@ -1,0 +1,251 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/thread_pool.h"
+#include "core/tensor/attribute.h"
+#include "core/tensor/type_info.h"
+#include "core/tensor/value.h"
+
+namespace sonde::ops {
+
+using tensor::Attributes;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::TypeInfo;
+using tensor::Value;
+
+/// What an operator is for, in the groups that users of model viewers know. Gives the node its colour.
+enum class Category : std::uint8_t {
+    Layer,          ///< convolution, matrix product, recurrent layers
+    Activation,
+    Pool,
+    Normalization,
+    Elementwise,
+    Reduction,
+    Transform,      ///< transpose, resize, pad
+    Shape,          ///< reshape, flatten, shape queries
+    Tensor,         ///< concat, split, gather, slice
+    Data,           ///< constants, ranges, random
+    Quantization,
+    Attention,
+    Dropout,
+    Control,        ///< if, loop, scan
+    Logic,          ///< comparison, boolean, bit operations
+    Sequence,       ///< sequences, maps, optionals, strings
+    Other,
+};
+std::string_view name(Category category);
+
+/// Runs the body graph that an attribute names (If, Loop, Scan). Given to kernels by the executor.
+class BodyRunner {
+  public:
+    virtual ~BodyRunner() = default;
+    /// `iteration` numbers the passes of a loop, so that values of every pass can be told apart.
+    virtual base::Result<std::vector<Value>> run(std::size_t body, std::span<const Value> inputs, std::int64_t iteration) = 0;
+};
+
+/// Where the memory of outputs comes from: the executor's arena, or the heap.
+class OutputAllocator {
+  public:
+    virtual ~OutputAllocator() = default;
+    virtual base::Result<Tensor> allocate(std::size_t output, DType dtype, const Shape& shape) = 0;
+};
+
+/// What an operator keeps between calls for constant inputs: packed weights, a convolution plan.
+class PreparedState {
+  public:
+    virtual ~PreparedState() = default;
+};
+
+/// Everything that outlives one kernel call and that all kernels of a run share.
+struct RunEnvironment {
+    base::ThreadPool* pool = nullptr;   ///< never null while a kernel runs
+    std::stop_token stop;               ///< long kernels ask now and then
+    std::uint64_t seed = 0;             ///< of random operators
+    bool exact = false;                 ///< no rounding-changing short cuts (Winograd): compare with tight tolerances
+};
+
+/// One call of a kernel. Inputs were checked against the operator's signature: count, kinds and dtypes are right, every
+/// tensor is contiguous (unless OpDef::acceptsStrided), attributes have the right types and defaults filled in.
+class KernelContext {
+  public:
+    KernelContext(std::span<const Value> inputs, const Attributes& attributes, std::size_t outputCount,
+                  RunEnvironment& environment);
+
+    std::size_t inputCount() const { return m_inputs.size(); }
+    /// False for an optional input that is left out.
+    bool has(std::size_t input) const { return input < m_inputs.size() && !m_inputs[input].isNone(); }
+    const Value& value(std::size_t input) const { return m_inputs[input]; }
+    const Tensor& in(std::size_t input) const { return m_inputs[input].tensor(); }
+    const Attributes& attributes() const { return m_attributes; }
+
+    std::size_t outputCount() const { return m_outputs.size(); }
+    /// False for an output that nobody reads.
+    bool wants(std::size_t output) const { return output < m_outputs.size(); }
+    /// Memory for an output, contiguous, not initialised; also sets it as the output's value (tensors share storage).
+    base::Result<Tensor> output(std::size_t output, DType dtype, const Shape& shape);
+    /// Any other value as output: a view of an input, a list, a scalar.
+    void setOutput(std::size_t output, Value value) { m_outputs[output] = std::move(value); }
+    /// Working memory for this call.
+    base::Result<Tensor> scratch(DType dtype, const Shape& shape) { return Tensor::allocate(dtype, shape); }
+
+    base::ThreadPool& pool() { return *m_environment.pool; }
+    bool cancelled() const { return m_environment.stop.stop_requested(); }
+    RunEnvironment& environment() { return m_environment; }
+    /// What OpDef::prepare made for this expr, or null.
+    template <typename T>
+    const T* prepared() const { return static_cast<const T*>(m_prepared); }
+    BodyRunner* bodies() { return m_bodies; }
+    /// The opset version that the model was written for (of this operator's domain).
+    int version() const { return m_version; }
+
+    // Set by the executor.
+    std::vector<Value> takeOutputs() { return std::move(m_outputs); }
+    void setPrepared(const PreparedState* prepared) { m_prepared = prepared; }
+    void setBodies(BodyRunner* bodies) { m_bodies = bodies; }
+    void setAllocator(OutputAllocator* allocator) { m_allocator = allocator; }
+    void setVersion(int version) { m_version = version; }
+
+  private:
+    std::span<const Value> m_inputs;
+    const Attributes& m_attributes;
+    std::vector<Value> m_outputs;
+    RunEnvironment& m_environment;
+    const PreparedState* m_prepared = nullptr;
+    BodyRunner* m_bodies = nullptr;
+    OutputAllocator* m_allocator = nullptr;
+    int m_version = 0;
+};
+
+/// One call of shape and dtype inference. Nothing has to be known of an input; outputs left unset are unknown.
+class InferContext {
+  public:
+    InferContext(std::span<const TypeInfo> inputs, std::span<const Value> constants, const Attributes& attributes,
+                 std::size_t outputCount)
+        : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_outputs(outputCount), m_known(outputCount) {}
+
+    std::size_t inputCount() const { return m_inputs.size(); }
+    bool has(std::size_t input) const { return input < m_inputs.size() && m_inputs[input].kind != tensor::ValueKind::None; }
+    /// What is known of an input; an empty TypeInfo beyond the end.
+    const TypeInfo& in(std::size_t input) const;
+    /// The input's value if it is known before the run (a constant, or a shape computation that was followed).
+    /// None otherwise.
+    const Value& constant(std::size_t input) const;
+    const Attributes& attributes() const { return m_attributes; }
+    std::size_t outputCount() const { return m_outputs.size(); }
+    void set(std::size_t output, TypeInfo type) { if (output < m_outputs.size()) m_outputs[output] = std::move(type); }
+    /// The output's value is known too (Shape of a static shape …).
+    void setKnown(std::size_t output, Value value) { if (output < m_known.size()) m_known[output] = std::move(value); }
+    const std::vector<TypeInfo>& outputs() const { return m_outputs; }
+    const std::vector<Value>& known() const { return m_known; }
+
+  private:
+    std::span<const TypeInfo> m_inputs;
+    std::span<const Value> m_constants;
+    const Attributes& m_attributes;
+    std::vector<TypeInfo> m_outputs;
+    std::vector<Value> m_known;
+};
+
+/// A set of dtypes as bits.
+using DTypeSet = std::uint32_t;
+constexpr DTypeSet bit(DType dtype) { return DTypeSet{1} << static_cast<unsigned>(dtype); }
+inline constexpr DTypeSet kAnyDType = ~DTypeSet{0};
+
+enum class Arity : std::uint8_t { One, Optional, Variadic };
+
+/// An input or output as the specification lists it.
+struct Formal {
+    std::string_view name;
+    DTypeSet dtypes = kAnyDType;  ///< allowed if it is a tensor
+    Arity arity = Arity::One;
+    bool tensorOnly = true;       ///< false: any kind of value
+    std::string_view typeVariable = {};  ///< inputs with the same letter must have the same dtype ("T"); empty: free
+};
+
+enum class AttributeKind : std::uint8_t { Int, Float, String, Tensor, Ints, Floats, Strings, Tensors, Body, Type, Any };
+
+struct FormalAttribute {
+    std::string_view name;
+    AttributeKind kind = AttributeKind::Any;
+    /// Filled in when absent; nothing: optional without a default.
+    std::optional<tensor::AttributeValue> fallback = std::nullopt;
+    bool required = false;
+};
+
+/// A parameter of an operator that takes plain values by position and by name (domain "aten").
+struct Parameter {
+    std::string_view name;
+    std::string_view type;              ///< as in the schema: "Tensor", "int[2]", "float", "Scalar", "Tensor?", "bool"
+    std::optional<Value> fallback = std::nullopt;
+    bool keywordOnly = false;
+};
+
+/// One operator, from one version on: everything that the program knows about it.
+struct OpDef {
+    std::string_view domain;    ///< "" is ai.onnx; "ai.onnx.ml", "com.microsoft", "aten", "prim"
+    std::string_view name;      ///< "Conv"; for aten with the overload: "add.Tensor"
+    int since = 1;              ///< first opset version with this behaviour
+    std::string_view summary;   ///< one line of help
+    Category category = Category::Other;
+    std::vector<Formal> inputs = {};
+    std::vector<Formal> outputs = {};
+    std::vector<FormalAttribute> attributes = {};
+    std::vector<Parameter> parameters = {};  ///< aten: the schema; inputs are then Values by position
+    std::function<base::Result<void>(KernelContext&)> kernel = {};
+    std::function<base::Result<void>(InferContext&)> infer = {};
+    /// Called once per plan with what is constant (None where not); may return null.
+    std::function<base::Result<std::unique_ptr<PreparedState>>(std::span<const Value> constants, const Attributes&,
+                                                               RunEnvironment&)> prepare = {};
+    bool random = false;          ///< never folded, never cached
+    bool acceptsStrided = false;  ///< the kernel reads views as they are
+    bool deprecated = false;      ///< known, but gone from this version on
+};
+
+/// Every operator, looked up by domain, name and the opset version that the model imports. Immutable after start.
+class Registry {
+  public:
+    /// The table of all operators, built on first use.
+    static const Registry& all();
+
+    void add(OpDef def);
+    /// The row with the largest `since` that is not above `version`; null if there is none. "ai.onnx" equals "".
+    const OpDef* find(std::string_view domain, std::string_view name, int version) const;
+    /// Any version at all: to tell "unknown operator" from "unknown version".
+    bool knows(std::string_view domain, std::string_view name) const;
+    /// Every row, sorted by domain, name, since.
+    std::vector<const OpDef*> rows() const;
+
+  private:
+    std::map<std::string, std::map<int, OpDef>, std::less<>> m_rows;  ///< "domain::name" → since → row
+};
+
+/// Generated from the files in core/ops.
+void defineAll(Registry& registry);
+
+/// Checks inputs and attributes against the signature, fills attribute defaults, makes tensors contiguous, calls the
+/// kernel and checks that every wanted output is set. Errors name the operator and the types of its inputs.
+base::Result<std::vector<Value>> call(const OpDef& op, std::span<const Value> inputs, const Attributes& attributes,
+                                      std::size_t outputCount, RunEnvironment& environment, int version = 0,
+                                      const PreparedState* prepared = nullptr, BodyRunner* bodies = nullptr,
+                                      OutputAllocator* allocator = nullptr);
+
+/// The same call with attributes that were already completed by `completeAttributes` (done once per plan).
+base::Result<std::vector<Value>> callPrepared(const OpDef& op, std::span<const Value> inputs,
+                                              const Attributes& completeAttributes, std::size_t outputCount,
+                                              RunEnvironment& environment, int version, const PreparedState* prepared,
+                                              BodyRunner* bodies, OutputAllocator* allocator);
+base::Result<Attributes> completeAttributes(const OpDef& op, const Attributes& attributes);
+
+}  // namespace sonde::ops
