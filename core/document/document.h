@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/diagnostics.h"
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/graph/internal_graph.h"
+#include "core/graph/module_tree.h"
+
+namespace sonde::document {
+
+/// How to make a graph of a model. Only what the model's format supports may be set; the rest gives a usage error.
+struct OpenOptions {
+    std::string tracer;               ///< "module-path", "traced-module", "robust", "custom"; empty: the format's default
+    std::vector<std::string> leaves;  ///< classes whose modules are not traced into; "none": trace into all
+    std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
+    bool flatten = false;
+};
+
+/// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.
+struct NamedNode {
+    std::string name;
+    graph::NodeId node;
+};
+
+/// An opened model: the graph with its module tree and what there is to say about the file. Immutable.
+struct Document {
+    std::string title;                  ///< "resnet18_slim.onnx", "resnet18"
+    std::string location;               ///< path or "zoo:NAME" as given
+    std::string format;                 ///< "ONNX", "TorchScript", "built-in model"
+    std::vector<std::pair<std::string, std::string>> properties;  ///< producer, opset, IR version, file size …
+    std::shared_ptr<const graph::InternalGraph> graph;
+    std::shared_ptr<const graph::ModuleTree> modules;
+    std::vector<NamedNode> inputs;      ///< without parameters
+    std::vector<NamedNode> outputs;
+    base::Diagnostics diagnostics;
+    std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
+
+    /// A node by name, by number ("#12"), or a module's output by "QUALNAME:". Usage error with the nearest names.
+    base::Result<graph::NodeId> findNode(std::string_view text) const;
+};
+
+/// Opens a model file (recognised by its content) or a built-in model ("zoo:NAME"), traces it and infers shapes.
+base::Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options = {},
+                                                   const base::WorkContext& work = {});
+
+/// A file format that can be opened. One entry in the table in formats.cpp for each.
+struct Format {
+    std::string_view id;        ///< "onnx"
+    std::string_view name;      ///< "ONNX"
+    std::string_view sentence;  ///< help text
+    std::vector<std::string_view> suffixes;  ///< for file dialogs only
+    /// Decides on content; `head` holds at least the first 4 KiB if the file has them.
+    bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path);
+    base::Result<std::shared_ptr<Document>> (*open)(const std::filesystem::path& path, const OpenOptions& options,
+                                                    const base::WorkContext& work);
+};
+const std::vector<Format>& formats();
+
+}  // namespace sonde::document

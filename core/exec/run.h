@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/base/thread_pool.h"
+#include "core/graph/internal_graph.h"
+#include "core/ops/registry/registry.h"
+
+namespace sonde::exec {
+
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Value;
+
+/// What a run is for. Watch and end points are sets of nodes; only what they and the outputs need is computed.
+struct PlanOptions {
+    std::vector<NodeId> watch;  ///< keep these nodes' values
+    std::vector<NodeId> end;    ///< stop as soon as all of these are computed; empty: run to the outputs
+    bool watchAll = false;      ///< keep every node's value
+    bool exact = false;         ///< see ops::RunEnvironment::exact
+};
+
+/// What to compute, in which order, where each value lives and what is kept. Made once for (graph, watch set, end set)
+/// and then run any number of times; immutable and thread-safe.
+class Plan {
+  public:
+    /// Never fails for an unknown operator: that expr is in the plan and fails when it is reached.
+    static base::Result<std::shared_ptr<const Plan>> make(std::shared_ptr<const InternalGraph> graph, PlanOptions options,
+                                                          const ops::Registry& registry = ops::Registry::all());
+    ~Plan();
+
+    const InternalGraph& graph() const;
+    const std::shared_ptr<const InternalGraph>& sharedGraph() const;
+    const PlanOptions& options() const;
+    /// Exprs of the main body that will run, in order.
+    const std::vector<ExprId>& steps() const;
+    /// Operators that the plan needs and the registry lacks: one line each, all of them.
+    const std::vector<std::string>& missingOperators() const;
+
+    struct Impl;
+    const Impl& impl() const { return *m_impl; }
+
+  private:
+    Plan();
+    std::unique_ptr<Impl> m_impl;
+};
+
+enum class ExprState : std::uint8_t { NotReached, Done, Failed };
+
+/// What happened in one run. Also what is left after a failed or cancelled one: everything computed so far is there.
+class Recording {
+  public:
+    /// The kept value: of the last time the node was computed, or of one pass of the loop that it stands in.
+    const Value* value(NodeId node) const;
+    const Value* value(NodeId node, std::size_t iteration) const;
+    std::size_t iterations(NodeId node) const;  ///< how many values were kept: 0 if none, more than 1 inside loops
+    bool computed(NodeId node) const;           ///< computed in this run, kept or not
+    ExprState state(ExprId expr) const;
+    std::int64_t elapsedNs(ExprId expr) const;  ///< sum over all times the expr ran; 0 if it did not
+    std::int64_t startNs(ExprId expr) const;    ///< of the first time, from the run's start
+
+    std::vector<Value> outputs;     ///< graph outputs, or the end points' values in the order given
+    std::int64_t totalNs = 0;
+    std::optional<base::Error> error;  ///< why it stopped early
+    ExprId failedAt;
+
+    // Filled by the runner.
+    std::unordered_map<NodeId, std::vector<Value>> kept;
+    std::vector<ExprState> states;       ///< by expr
+    std::vector<std::int64_t> elapsed;   ///< by expr
+    std::vector<std::int64_t> started;   ///< by expr
+    std::vector<bool> computedNodes;     ///< by node
+};
+
+/// Told about a run while it goes on, on the running thread. The values are only valid during the call.
+class RunObserver {
+  public:
+    virtual ~RunObserver() = default;
+    virtual void exprStarted(ExprId) {}
+    /// `outputs` in the order of the expr's outputs.
+    virtual void exprFinished(ExprId, std::span<const Value> outputs, std::int64_t elapsedNs) { (void)outputs, (void)elapsedNs; }
+    /// Asked before each expr of the main body; may block (stepping, pausing). False cancels the run.
+    virtual bool mayContinue(ExprId) { return true; }
+};
+
+struct RunOptions {
+    std::uint64_t seed = 0;
+    RunObserver* observer = nullptr;
+};
+
+/// Runs plans with one thread pool, and keeps memory between runs. One run at a time; not thread-safe.
+class Runner {
+  public:
+    explicit Runner(std::size_t threads = 0);
+    ~Runner();
+
+    /// `inputs` in the order of graph().inputs(), already of the right kinds; none for an input that is not given (it
+    /// fails only if something needs it). The error, if any, is inside the recording; it names the node, its qualname,
+    /// the operator, and the types of its inputs.
+    Recording run(const Plan& plan, std::span<const Value> inputs, const base::WorkContext& work = {},
+                  const RunOptions& options = {});
+    base::ThreadPool& pool();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace sonde::exec
