@@ -89,7 +89,7 @@ constexpr std::array<ColorRow, static_cast<std::size_t>(Count)> kColors{{
     {PlotAxis, "PlotAxis", 0x9aa2ad, 0x656e7a, 0xffffff},
     {PlotGrid, "PlotGrid", 0xebedf0, 0x2a2f36, 0x404040},
     {PlotLabel, "PlotLabel", 0x59626f, 0xa0a9b6, 0xffffff},
-    {NanMark, "NanMark", 0xd81b9a, 0xff5cc4, 0xff7ad0},
+    {NanMark, "NanMark", 0xe8339f, 0xff5cc4, 0xff7ad0},
     {InfMark, "InfMark", 0xe08700, 0xffb02e, 0xffc44d},
     {MarkInk, "MarkInk", 0x141414, 0x0a0a0a, 0x000000},
     {CellGrid, "CellGrid", 0x30000000, 0x40ffffff, 0x80ffffff},
