@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::layout {
+
+using graph::BodyId;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using graph::ScopeId;
+
+using GroupId = base::Id<struct GroupTag>;
+
+/// The boxes in boxes that a graph can be drawn as, whatever is open: made once per graph, linear in its size,
+/// immutable, thread-safe. A *group* is a module call within one body, an operation that owns bodies (control flow, a
+/// call with an inside), or a body. Every expr is a member of exactly one group.
+class Outline {
+  public:
+    enum class Kind : std::uint8_t { Module, Operation, Body };
+
+    /// What stands directly in a group: an expr, or a group of its own (of kind Operation: both).
+    struct Member {
+        ExprId expr;
+        GroupId group;
+    };
+
+    struct Group {
+        Kind kind = Kind::Module;
+        GroupId parent;          ///< none for the main body's
+        ScopeId scope;           ///< Module: its call. Others: the scope that they stand in
+        ExprId expr;             ///< Operation: the expr
+        BodyId body;             ///< Module, Operation: the body that they stand in. Body: the body
+        std::vector<Member> members;    ///< in the order of execution (groups by their first expr)
+        std::uint32_t exprs = 0;        ///< inside, at any depth; of an Operation without itself
+        std::uint32_t constants = 0;    ///< of these: constants and attributes
+        std::uint32_t depth = 0;        ///< 0 for the main body, bodies not counted
+    };
+
+    explicit Outline(std::shared_ptr<const InternalGraph> graph);
+
+    const InternalGraph& graph() const { return *m_graph; }
+    const std::shared_ptr<const InternalGraph>& sharedGraph() const { return m_graph; }
+    GroupId root() const { return GroupId(std::size_t{0}); }  ///< the main body
+    const Group& group(GroupId id) const { return m_groups[id.index()]; }
+    std::size_t groupCount() const { return m_groups.size(); }
+    /// The group that an expr stands directly in; none for an erased one.
+    GroupId groupOf(ExprId expr) const { return m_groupOfExpr[expr.index()]; }
+    /// The group of a scope (the first one if its exprs are in several bodies); none if it has no exprs.
+    GroupId groupOf(ScopeId scope) const { return m_groupOfScope[scope.index()]; }
+    /// The group that an expr with bodies is; none for others.
+    GroupId operationGroup(ExprId expr) const;
+
+    /// Constants and attribute reads: hidden if ViewState::hideConstants.
+    static bool isConstant(const graph::Expr& expr) {
+        return expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+    }
+
+  private:
+    class Builder;
+
+    std::shared_ptr<const InternalGraph> m_graph;
+    std::vector<Group> m_groups;
+    std::vector<GroupId> m_groupOfExpr;
+    std::vector<GroupId> m_groupOfScope;
+};
+
+}  // namespace sonde::layout

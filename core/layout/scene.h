@@ -1,0 +1,129 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/base/result.h"
+#include "core/layout/cache.h"
+#include "core/layout/engine/geometry.h"
+#include "core/layout/outline.h"
+#include "core/layout/view_state.h"
+#include "core/layout/workers.h"
+
+namespace sonde::layout {
+
+using ItemId = base::Id<struct ItemTag>;  ///< index in SceneLayout::items; of one scene only, see ItemKey
+
+enum class ItemKind : std::uint8_t {
+    Input,   ///< an input of the graph or of a body
+    Output,  ///< an output of the graph or a result of a body
+    Expr,    ///< one operation
+    Module,  ///< a module call, closed or open
+    Body,    ///< a branch or loop body inside an open operation
+    Stub,    ///< stands for a value that is made elsewhere, beside its reader
+};
+
+/// What an item stands for: the same in every scene of the same graph, so that pictures can be compared and animated.
+struct ItemKey {
+    ItemKind kind = ItemKind::Expr;
+    ExprId expr;    ///< Input, Expr, Output (if it is an expr); Stub: its reader, if that is an operation
+    ScopeId scope;  ///< Module; Stub: its reader, if that is a module
+    BodyId body;    ///< Module, Body, Output
+    NodeId value;   ///< Stub: the value; Output that is no expr: the value
+    auto operator<=>(const ItemKey&) const = default;
+};
+
+/// What the text metrics are asked about.
+struct ItemDescription {
+    ItemKind kind = ItemKind::Expr;
+    bool open = false;           ///< asks for the least size of the title bar of an open box
+    bool expandable = false;
+    ExprId expr;                 ///< Input, Output, Expr
+    ScopeId scope;               ///< Module: the call. Others: the scope that they stand in
+    BodyId body;                 ///< Body
+    std::vector<NodeId> values;  ///< Stub: what it stands for, more than one if folded. Output that is no expr: its value
+    std::uint32_t hiddenExprs = 0;      ///< inside a closed box, constants not counted
+    std::uint32_t hiddenConstants = 0;  ///< hidden inside a closed box, or read by a drawn operation
+};
+
+/// The size of an item, from its text. Called on the thread that composes. Widths are rounded up a little, so that
+/// repeated blocks with names of almost equal length share one layout.
+using ItemMetrics = std::function<Size(const ItemDescription&)>;
+
+struct SceneItem {
+    ItemDescription what;
+    ItemKey key;
+    ItemId parent;                ///< the open box around it; none at the top
+    std::vector<ItemId> children; ///< of an open box, in the order of execution, stubs last
+    GroupId group;                ///< Module, Body, and Expr with bodies: what setOpen wants
+    Rect rect;                    ///< absolute
+    double titleHeight = 0;       ///< of an open box
+    ItemId source;                ///< Stub: the visible item that makes the value or hides its maker; may be none
+    std::uint32_t stubs = 0;      ///< how many stubs stand for values made here
+    std::uint32_t rank = 0;       ///< position along the flow among its siblings
+};
+
+/// One line from a border to a border; several lines may share stretches where values fan out.
+struct SceneEdge {
+    Path path;                   ///< absolute, the arrow's tip at its end
+    ItemId from;                 ///< never an open box, unless the value has no other visible maker
+    ItemId to;
+    std::vector<NodeId> values;  ///< that it carries, in the order of the reader's arguments
+    Point labelAt;               ///< where text may stand: half way along
+    bool fromStub = false;
+};
+
+struct SceneLayout {
+    std::vector<SceneItem> items;  ///< parents before children
+    std::vector<SceneEdge> edges;
+    std::vector<ItemId> top;       ///< items without a parent
+    Rect bounds;
+    Direction direction = Direction::TopDown;
+    std::uint32_t hiddenExprs = 0;      ///< inside closed boxes
+    std::uint32_t hiddenConstants = 0;  ///< because of ViewState::hideConstants
+    std::vector<std::string> notes;     ///< about engines: "layer3: laid out by the layered engine: …"
+    std::uint32_t piecesLaidOut = 0;    ///< levels that had to be laid out …
+    std::uint32_t piecesFromCache = 0;  ///< … and levels that were known already
+
+    const SceneItem& item(ItemId id) const { return items[id.index()]; }
+    /// The item that shows an expr: itself, the closed box that hides it, or the reader that stands for a hidden
+    /// constant; none only for an erased or unread one.
+    ItemId itemOf(ExprId expr) const { return expr.index() < exprItems.size() ? exprItems[expr.index()] : ItemId(); }
+    /// The item of a scope, open or closed or inlined, or the closed box that hides it; none for the root.
+    ItemId itemOf(ScopeId scope) const { return scope.index() < scopeItems.size() ? scopeItems[scope.index()] : ItemId(); }
+    ItemId find(const ItemKey& key) const;
+    /// The innermost item at a place; none on empty ground. Linear in the children of the boxes there.
+    ItemId itemAt(Point p) const;
+
+    std::vector<ItemId> exprItems;   ///< by ExprId
+    std::vector<ItemId> scopeItems;  ///< by ScopeId
+};
+
+/// Steps of the arrow keys, in terms of the flow: along edges, and among siblings of about the same rank.
+enum class Move : std::uint8_t { Forward, Backward, Previous, Next };
+/// Where a step leads; none if there is nothing. Forward out of a stub leads to its reader, backward to its source.
+ItemId neighbour(const SceneLayout& scene, ItemId from, Move move);
+/// Edges that end or begin at an item or, if it is an open box, inside it and outside it at once.
+std::vector<std::size_t> edgesAt(const SceneLayout& scene, ItemId item);
+
+struct SceneOptions {
+    ItemMetrics metrics;  ///< must be set
+    std::chrono::milliseconds budget = LayoutWorkers::kDefaultBudget;  ///< for one level
+    /// Told a picture with some levels laid out coarsely, when the whole takes longer than `partialAfter`; may be empty.
+    std::function<void(std::shared_ptr<const SceneLayout>)> onPartial;
+    std::chrono::milliseconds partialAfter{200};
+};
+
+/// Lays out what a view shows. Each open box's inside is laid out alone, from the innermost outwards, taken from the
+/// cache where its structure is known; boxes are then composed, and edges joined at the borders that they cross. Edges
+/// of values read in many places are drawn as stubs. Deterministic but for time budgets. Fails only with Cancelled.
+base::Result<std::shared_ptr<const SceneLayout>> composeScene(const Outline& outline, const ViewState& view,
+                                                              const SceneOptions& options, LayoutWorkers& workers,
+                                                              LayoutCache& cache, const base::WorkContext& work = {});
+
+}  // namespace sonde::layout

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <set>
+
+#include "core/layout/engine/box_graph.h"
+#include "core/layout/outline.h"
+
+namespace sonde::layout {
+
+/// What of a graph is to be seen, and how. A value: cheap to copy and compare.
+struct ViewState {
+    std::set<ScopeId> openScopes;  ///< module calls shown from inside; the root always is
+    std::set<ExprId> openExprs;    ///< operations with bodies shown from inside
+    Direction direction = Direction::TopDown;
+    bool hideConstants = true;     ///< weights, constants and attribute reads are not drawn (but counted)
+    bool inlineSingles = true;     ///< a module that is one operation is drawn as that operation
+
+    /// A value read by at least this many items, on average far away, is drawn as named stubs at its readers; 0: never.
+    std::size_t hubReaders = 6;
+    /// An edge over more ranks than this is drawn as a stub; 0: never.
+    std::size_t longSpan = 24;
+
+    double nodeSep = 24;   ///< least distance of items side by side
+    double rankSep = 40;   ///< least distance of items after one another
+    double padding = 16;   ///< between an open box's border and what is in it
+
+    bool operator==(const ViewState&) const = default;
+};
+
+/// Whether a group is shown from inside in a view. Bodies are as open as their operation.
+bool isOpen(const Outline& outline, const ViewState& view, GroupId group);
+/// The single operation that a group is drawn as (see ViewState::inlineSingles); none if it is drawn as a box.
+ExprId inlined(const Outline& outline, const ViewState& view, GroupId group);
+
+/// Opens all that hides an expr, or all around a scope.
+void reveal(const Outline& outline, ViewState& view, ExprId expr);
+void reveal(const Outline& outline, ViewState& view, ScopeId scope);
+/// Opens exactly the groups less than `depth` levels below the top: 0 closes all.
+void openToDepth(const Outline& outline, ViewState& view, std::size_t depth);
+/// The least depth at which openToDepth shows everything.
+std::size_t greatestDepth(const Outline& outline);
+/// Opens or closes an item's group; closing leaves what is open further inside as it is.
+void setOpen(const Outline& outline, ViewState& view, GroupId group, bool open);
+
+}  // namespace sonde::layout
