@@ -99,6 +99,10 @@ struct Scope {
 };
 
 /// A list of exprs with its own inputs and results; captured values are simply nodes of an enclosing body.
+/// An expr without an operator but with a body runs its first body in place (a called module, a model-local function):
+/// the body's inputs are then Expr::inputs, one by one, and its result is the expr's output (several outputs: one each).
+/// Operators of control flow run their bodies themselves. An expr of kind Output has one node whose value is the
+/// structure of its first argument.
 struct Body {
     BodyId id;
     ExprId owner;               ///< none for the main body

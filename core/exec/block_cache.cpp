@@ -1,0 +1,60 @@
+#include "core/exec/block_cache.h"
+
+#include <sys/mman.h>
+
+namespace sonde::exec {
+
+namespace {
+
+/// Smaller tensors are as quick from the heap.
+constexpr std::size_t kSmallest = std::size_t{16} << 10;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Sizes are rounded up to an eighth of their power of two, so that runs with slightly different shapes share blocks.
+std::size_t roundedSize(std::size_t size) {
+    std::size_t power = kSmallest;
+    while (power < size / 2) power *= 2;
+    const std::size_t step = power / 8;
+    return (size + step - 1) / step * step;
+}
+
+}  // namespace
+
+BlockCache::BlockCache() : m_pool(std::make_shared<Pool>()) {}
+
+base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dtype, const tensor::Shape& shape) {
+    const auto count = shape.checkedNumel();
+    const std::size_t itemSize = tensor::itemSize(dtype);
+    if (!count || itemSize == 0 || static_cast<std::size_t>(*count) < kSmallest / itemSize ||
+        static_cast<std::size_t>(*count) > tensor::memoryLimit() / itemSize) {
+        return tensor::Tensor::allocate(dtype, shape);  // also makes the errors
+    }
+    const std::size_t size = roundedSize(static_cast<std::size_t>(*count) * itemSize);
+    std::shared_ptr<tensor::Storage> block;
+    {
+        const std::scoped_lock lock(m_pool->mutex);
+        const auto found = m_pool->unused.lower_bound(size);
+        if (found != m_pool->unused.end() && found->first <= size + size / 4) {
+            block = std::move(found->second);
+            m_pool->unused.erase(found);
+        }
+    }
+    if (!block) {
+        SONDE_ASSIGN(block, tensor::Storage::allocate(size));
+        if (size >= kHugePage) ::madvise(block->mutableData(), size, MADV_HUGEPAGE);
+    }
+    std::byte* data = block->mutableData();
+    // The lease puts the block back when the last tensor on it goes; the pool lives as long as any lease.
+    std::shared_ptr<const void> lease(data, [pool = m_pool, block](const void*) {
+        const std::scoped_lock lock(pool->mutex);
+        pool->unused.emplace(block->sizeBytes(), block);
+    });
+    return tensor::Tensor::onStorage(dtype, shape, tensor::Storage::view(data, size, std::move(lease), true));
+}
+
+void BlockCache::trim() {
+    const std::scoped_lock lock(m_pool->mutex);
+    m_pool->unused.clear();
+}
+
+}  // namespace sonde::exec

@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <set>
+
+#include "core/exec/plan_impl.h"
+
+namespace sonde::exec {
+
+using graph::Argument;
+using graph::Body;
+using graph::BodyId;
+using graph::Expr;
+using graph::ExprKind;
+
+namespace {
+
+class Planner {
+  public:
+    Planner(Plan::Impl& plan, const ops::Registry& registry)
+        : m_plan(plan), m_graph(*plan.graph), m_registry(registry), m_needed(m_graph.exprCount(), false) {}
+
+    void run() {
+        const PlanOptions& options = m_plan.options;
+        m_plan.keep.assign(m_graph.nodeCount(), options.watchAll);
+        m_plan.isEnd.assign(m_graph.nodeCount(), false);
+        for (NodeId node : options.watch) m_plan.keep[node.index()] = true;
+        for (NodeId node : options.end) m_plan.isEnd[node.index()] = true;
+
+        markNeeded();
+        m_plan.bodies.resize(m_graph.bodyCount());
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planBody(BodyId(i));
+        cutAfterEnds();
+        for (const Step& step : m_plan.bodies.front().steps) m_plan.mainSteps.push_back(step.expr);
+        m_plan.missing.assign(m_missing.begin(), m_missing.end());
+    }
+
+  private:
+    void need(NodeId node) { needExpr(m_graph.node(node).producer); }
+
+    void needExpr(ExprId id) {
+        if (m_graph.isErased(id) || m_needed[id.index()]) return;
+        m_needed[id.index()] = true;
+        m_stack.push_back(id);
+    }
+
+    /// Dead code: an expr runs only if a target needs it. Whatever stands in a body needs the body's owner.
+    void markNeeded() {
+        const PlanOptions& options = m_plan.options;
+        if (options.end.empty()) {
+            for (NodeId node : m_graph.outputs()) need(node);
+            for (ExprId id : m_graph.main().order) {
+                if (m_graph.expr(id).kind == ExprKind::Output) needExpr(id);
+            }
+        }
+        for (NodeId node : options.watch) need(node);
+        for (NodeId node : options.end) need(node);
+        if (options.watchAll) {
+            for (std::size_t i = 0; i < m_graph.exprCount(); ++i) needExpr(ExprId(i));
+        }
+        while (!m_stack.empty()) {
+            const ExprId id = m_stack.back();
+            m_stack.pop_back();
+            const Expr& expr = m_graph.expr(id);
+            for (NodeId input : expr.inputs) need(input);
+            for (BodyId inner : expr.bodies) {
+                for (NodeId output : m_graph.body(inner).outputs) need(output);
+            }
+            if (const ExprId owner = m_graph.body(expr.body).owner; owner.valid()) needExpr(owner);
+        }
+    }
+
+    void planBody(BodyId id) {
+        const Body& body = m_graph.body(id);
+        std::vector<Step>& steps = m_plan.bodies[id.index()].steps;
+        for (ExprId exprId : body.order) {
+            const Expr& expr = m_graph.expr(exprId);
+            if (!m_needed[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
+            steps.push_back(planStep(expr));
+        }
+        planReleases(id, steps);
+    }
+
+    bool isConstant(const Expr& expr) const {
+        return !expr.outputs.empty() && m_graph.node(expr.outputs.front()).constant.has_value();
+    }
+
+    Step planStep(const Expr& expr) {
+        Step step;
+        step.expr = expr.id;
+        for (const Argument& argument : expr.arguments) step.arguments.push_back(&argument);
+        if (expr.kind == ExprKind::Output) {
+            step.kind = Step::Kind::Collect;
+        } else if (expr.op.name.empty() && !expr.bodies.empty()) {
+            step.kind = Step::Kind::Body;
+        } else if (expr.op.name.empty() && expr.callable) {
+            step.kind = Step::Kind::Callable;
+        } else {
+            planOperator(expr, step);
+        }
+        return step;
+    }
+
+    static void impossible(Step& step, base::Error error) {
+        step.kind = Step::Kind::Impossible;
+        step.problem = std::move(error);
+    }
+
+    void planOperator(const Expr& expr, Step& step) {
+        const std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
+        if (expr.op.name.empty()) {
+            impossible(step, base::runError("'" + expr.target + "' has nothing to execute"));
+            return;
+        }
+        step.op = m_registry.find(expr.op.domain, expr.op.name, expr.op.version);
+        if (!step.op || !step.op->kernel) {
+            const bool known = m_registry.knows(expr.op.domain, expr.op.name);
+            const std::string what = known ? "operator " + title + " is not known in version " + std::to_string(expr.op.version)
+                                           : "operator " + title + " is not known";
+            m_missing.insert(title + (known ? " (version " + std::to_string(expr.op.version) + ")" : ""));
+            impossible(step, base::runError(what, {}, "everything before this node can still be run: set an end point there"));
+            return;
+        }
+        auto attributes = ops::completeAttributes(*step.op, expr.attributes);
+        if (!attributes) {
+            impossible(step, attributes.error());
+            return;
+        }
+        step.attributes = std::move(*attributes);
+        if (!step.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, step);
+    }
+
+    /// Operators with a schema see one value for each parameter, whether it was given by position, by name or not at all.
+    void bindParameters(const Expr& expr, Step& step) {
+        const std::vector<ops::Parameter>& parameters = step.op->parameters;
+        if (step.arguments.size() > parameters.size()) {
+            impossible(step, base::runError(std::string(step.op->name) + " takes " + std::to_string(parameters.size()) +
+                                            " arguments, not " + std::to_string(step.arguments.size())));
+            return;
+        }
+        step.arguments.resize(parameters.size(), nullptr);
+        step.fallbacks.resize(parameters.size());
+        for (const auto& [key, argument] : expr.keywords) {
+            const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                            [&key = key](const ops::Parameter& parameter) { return parameter.name == key; });
+            if (found == parameters.end()) {
+                impossible(step, base::runError(std::string(step.op->name) + " has no parameter '" + key + "'"));
+                return;
+            }
+            step.arguments[static_cast<std::size_t>(found - parameters.begin())] = &argument;
+        }
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            if (step.arguments[i]) continue;
+            if (!parameters[i].fallback) {
+                impossible(step, base::runError(std::string(step.op->name) + " lacks its argument '" +
+                                                std::string(parameters[i].name) + "'"));
+                return;
+            }
+            step.fallbacks[i] = *parameters[i].fallback;
+        }
+    }
+
+    /// Nodes read anywhere inside an expr: its arguments, and what its bodies capture.
+    void collectReads(const Expr& expr, std::vector<NodeId>& reads) const {
+        reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
+        for (BodyId inner : expr.bodies) {
+            for (ExprId id : m_graph.recursiveOrder(inner)) {
+                const Expr& e = m_graph.expr(id);
+                reads.insert(reads.end(), e.inputs.begin(), e.inputs.end());
+                for (BodyId deeper : e.bodies) {
+                    const auto& outputs = m_graph.body(deeper).outputs;
+                    reads.insert(reads.end(), outputs.begin(), outputs.end());
+                }
+            }
+            const auto& outputs = m_graph.body(inner).outputs;
+            reads.insert(reads.end(), outputs.begin(), outputs.end());
+        }
+    }
+
+    /// A value is dropped behind the last step that reads it; results of the body stay.
+    void planReleases(BodyId id, std::vector<Step>& steps) const {
+        std::vector<bool> done(m_graph.nodeCount(), false);
+        for (NodeId output : m_graph.body(id).outputs) done[output.index()] = true;
+        for (NodeId end : m_plan.options.end) done[end.index()] = true;
+        std::vector<NodeId> reads;
+        for (std::size_t i = steps.size(); i-- > 0;) {
+            const Expr& expr = m_graph.expr(steps[i].expr);
+            reads.clear();
+            collectReads(expr, reads);
+            reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
+            for (NodeId node : reads) {
+                if (done[node.index()]) continue;
+                done[node.index()] = true;
+                const Expr& producer = m_graph.expr(m_graph.node(node).producer);
+                if (producer.body == id && !m_graph.node(node).constant) steps[i].release.push_back(node);
+            }
+        }
+    }
+
+    /// Nothing behind the last end point runs. (Inside bodies the runner stops by itself.)
+    void cutAfterEnds() {
+        if (m_plan.options.end.empty()) return;
+        std::vector<bool> holdsEnd(m_graph.exprCount(), false);
+        for (NodeId node : m_plan.options.end) {
+            ExprId id = m_graph.node(node).producer;
+            while (m_graph.body(m_graph.expr(id).body).owner.valid()) id = m_graph.body(m_graph.expr(id).body).owner;
+            holdsEnd[id.index()] = true;
+        }
+        std::vector<Step>& steps = m_plan.bodies.front().steps;
+        std::size_t last = 0;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (holdsEnd[steps[i].expr.index()]) last = i + 1;
+        }
+        steps.resize(last);
+    }
+
+    Plan::Impl& m_plan;
+    const InternalGraph& m_graph;
+    const ops::Registry& m_registry;
+    std::vector<bool> m_needed;
+    std::vector<ExprId> m_stack;
+    std::set<std::string> m_missing;
+};
+
+base::Result<void> checkNodes(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    for (NodeId node : nodes) {
+        if (!node.valid() || node.index() >= graph.nodeCount() || graph.isErased(graph.node(node).producer)) {
+            return base::usageError("there is no node #" + std::to_string(node.value), graph.name);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Plan::Plan() : m_impl(std::make_unique<Impl>()) {}
+Plan::~Plan() = default;
+
+base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const InternalGraph> graph, PlanOptions options,
+                                                     const ops::Registry& registry) {
+    SONDE_TRY(checkNodes(*graph, options.watch));
+    SONDE_TRY(checkNodes(*graph, options.end));
+    std::shared_ptr<Plan> plan(new Plan);
+    plan->m_impl->graph = std::move(graph);
+    plan->m_impl->options = std::move(options);
+    Planner(*plan->m_impl, registry).run();
+    return std::shared_ptr<const Plan>(std::move(plan));
+}
+
+const InternalGraph& Plan::graph() const { return *m_impl->graph; }
+const std::shared_ptr<const InternalGraph>& Plan::sharedGraph() const { return m_impl->graph; }
+const PlanOptions& Plan::options() const { return m_impl->options; }
+const std::vector<ExprId>& Plan::steps() const { return m_impl->mainSteps; }
+const std::vector<std::string>& Plan::missingOperators() const { return m_impl->missing; }
+
+}  // namespace sonde::exec

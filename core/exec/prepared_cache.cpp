@@ -1,0 +1,38 @@
+#include "core/exec/prepared_cache.h"
+
+namespace sonde::exec {
+
+std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step) {
+    std::vector<Value> constants(step.arguments.size());
+    for (std::size_t i = 0; i < constants.size(); ++i) {
+        const graph::Argument* argument = step.arguments[i];
+        if (!argument) {
+            constants[i] = step.fallbacks[i];
+        } else if (argument->kind == graph::Argument::Kind::Constant) {
+            constants[i] = argument->constant;
+        } else if (argument->kind == graph::Argument::Kind::Node) {
+            if (const auto& constant = graph.node(argument->node).constant) constants[i] = *constant;
+        }
+    }
+    return constants;
+}
+
+void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bool exact) {
+    if (graph == m_graph && exact == m_exact) return;
+    m_states.clear();
+    m_graph = graph;
+    m_exact = exact;
+}
+
+base::Result<const ops::PreparedState*> PreparedCache::find(const Step& step,
+                                                            const std::function<std::vector<Value>()>& constants,
+                                                            ops::RunEnvironment& environment) {
+    if (!step.op->prepare) return nullptr;
+    const auto found = m_states.find(step.expr);
+    if (found != m_states.end()) return found->second.get();
+    const std::vector<Value> values = constants();
+    SONDE_ASSIGN(std::unique_ptr<ops::PreparedState> state, step.op->prepare(values, step.attributes, environment));
+    return m_states.emplace(step.expr, std::move(state)).first->second.get();
+}
+
+}  // namespace sonde::exec

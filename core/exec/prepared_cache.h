@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/exec/plan_impl.h"
+
+namespace sonde::exec {
+
+/// The values of a step's inputs that are the same in every run; None where they are not.
+std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step);
+
+/// Packed weights and the like, made at an expr's first run and kept for as long as the graph is the one that runs:
+/// they depend on the graph's constants and not on what is watched.
+class PreparedCache {
+  public:
+    /// Forgets everything if the graph or the setting is another one.
+    void select(const std::shared_ptr<const InternalGraph>& graph, bool exact);
+    /// Null if the operator prepares nothing.
+    base::Result<const ops::PreparedState*> find(const Step& step, const std::function<std::vector<Value>()>& constants,
+                                                 ops::RunEnvironment& environment);
+
+  private:
+    std::shared_ptr<const InternalGraph> m_graph;
+    bool m_exact = false;
+    std::unordered_map<ExprId, std::unique_ptr<ops::PreparedState>> m_states;
+};
+
+}  // namespace sonde::exec

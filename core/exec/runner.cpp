@@ -1,0 +1,364 @@
+#include <chrono>
+#include <exception>
+
+#include "core/exec/block_cache.h"
+#include "core/exec/plan_impl.h"
+#include "core/exec/prepared_cache.h"
+#include "core/tensor/slice_value.h"
+
+namespace sonde::exec {
+
+using graph::Argument;
+using graph::Body;
+using graph::BodyId;
+using graph::Expr;
+using tensor::ValueDict;
+using tensor::ValueKind;
+using tensor::ValueList;
+
+namespace {
+
+std::int64_t nowNs() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What is passed up when a run ends early without having failed.
+enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
+
+/// One run of one plan. Lives on the stack of Runner::run.
+class Execution {
+  public:
+    Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
+              BlockCache& blocks, PreparedCache& prepared)
+        : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
+          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()) {
+        m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
+        m_recording.elapsed.assign(m_graph.exprCount(), 0);
+        m_recording.started.assign(m_graph.exprCount(), 0);
+        m_recording.computedNodes.assign(m_graph.nodeCount(), false);
+        m_endsLeft = 0;
+        for (bool end : m_plan.isEnd) m_endsLeft += end ? 1 : 0;
+    }
+
+    Recording run(std::span<const Value> inputs) {
+        m_startNs = nowNs();
+        Outcome outcome = bindInputs(inputs);
+        if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
+        m_recording.totalNs = nowNs() - m_startNs;
+        if (outcome != Outcome::Failed) collectOutputs();
+        return std::move(m_recording);
+    }
+
+    Outcome runBody(BodyId id, int depth);
+    const InternalGraph& graph() const { return m_graph; }
+    Value& slot(NodeId node) { return m_values[node.index()]; }
+    Outcome publish(NodeId node, Value value);
+    void fail(base::Error error) { m_recording.error = std::move(error); }
+    base::Error& error() { return *m_recording.error; }
+    /// The value of a node: constants are read from the graph, everything else from this run.
+    const Value& read(NodeId node) const {
+        const graph::Node& n = m_graph.node(node);
+        return n.constant ? *n.constant : m_values[node.index()];
+    }
+    Value build(const Argument& argument) const;
+
+  private:
+    friend class KernelBodies;
+
+    Outcome bindInputs(std::span<const Value> inputs);
+    void collectOutputs();
+    Outcome runStep(const Step& step, int depth);
+    Outcome execute(const Step& step, const Expr& expr, int depth);
+    Outcome runOperator(const Step& step, const Expr& expr, int depth);
+    Outcome runInner(const Expr& expr, int depth);
+    Outcome publishAll(const Expr& expr, std::vector<Value> values);
+    base::Error described(base::Error error, const Step& step, const Expr& expr) const;
+
+    const Plan::Impl& m_plan;
+    const InternalGraph& m_graph;
+    const base::WorkContext& m_work;
+    const RunOptions& m_options;
+    ops::RunEnvironment& m_environment;
+    BlockCache& m_blocks;
+    PreparedCache& m_prepared;
+    std::vector<Value> m_values;
+    Recording m_recording;
+    std::size_t m_endsLeft = 0;
+    std::size_t m_stepsDone = 0;
+    std::int64_t m_startNs = 0;
+};
+
+/// Lets control-flow kernels run the bodies of their expr.
+class KernelBodies final : public ops::BodyRunner {
+  public:
+    KernelBodies(Execution& execution, const Expr& expr, int depth) : m_execution(execution), m_expr(expr), m_depth(depth) {}
+
+    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs, std::int64_t) override {
+        if (index >= m_expr.bodies.size()) return base::runError("there is no body " + std::to_string(index));
+        const Body& body = m_execution.graph().body(m_expr.bodies[index]);
+        if (inputs.size() > body.inputs.size()) {
+            return base::runError("the body takes " + std::to_string(body.inputs.size()) + " inputs, not " +
+                                  std::to_string(inputs.size()));
+        }
+        outcome = Outcome::Finished;
+        for (std::size_t i = 0; i < inputs.size() && outcome == Outcome::Finished; ++i) {
+            outcome = m_execution.publish(body.inputs[i], inputs[i]);
+        }
+        if (outcome == Outcome::Finished) outcome = m_execution.runBody(body.id, m_depth + 1);
+        if (outcome == Outcome::AllEndsReached) return base::cancelled("all end points are computed");
+        if (outcome == Outcome::Failed) return m_execution.error();
+        std::vector<Value> results;
+        for (NodeId output : body.outputs) results.push_back(m_execution.read(output));
+        return results;
+    }
+
+    Outcome outcome = Outcome::Finished;
+
+  private:
+    Execution& m_execution;
+    const Expr& m_expr;
+    int m_depth;
+};
+
+Outcome Execution::bindInputs(std::span<const Value> inputs) {
+    const std::vector<NodeId>& nodes = m_graph.inputs();
+    if (inputs.size() > nodes.size()) {
+        fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " + std::to_string(inputs.size())));
+        return Outcome::Failed;
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const tensor::TypeInfo& type = m_graph.node(nodes[i]).type;
+        const Value& value = inputs[i];
+        if (value.isTensor() && type.isTensor() && type.dtype != tensor::DType::Undefined &&
+            value.tensor().dtype() != type.dtype) {
+            fail(base::usageError("input is " + value.typeText() + " where the model wants " + type.text(),
+                                  "input '" + m_graph.node(nodes[i]).name + "'"));
+            return Outcome::Failed;
+        }
+        const Outcome outcome = publish(nodes[i], value);
+        m_recording.states[m_graph.node(nodes[i]).producer.index()] = ExprState::Done;
+        if (outcome != Outcome::Finished) return outcome;
+    }
+    // Constants exist from the beginning.
+    for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
+        const graph::Node& node = m_graph.node(NodeId(i));
+        if (!node.constant || m_graph.isErased(node.producer)) continue;
+        m_recording.states[node.producer.index()] = ExprState::Done;
+        m_recording.computedNodes[i] = true;
+        if (m_plan.keep[i]) m_recording.kept[node.id].push_back(*node.constant);
+        if (m_plan.isEnd[i] && --m_endsLeft == 0) return Outcome::AllEndsReached;
+    }
+    return Outcome::Finished;
+}
+
+void Execution::collectOutputs() {
+    const std::vector<NodeId>& ends = m_plan.options.end;
+    for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
+}
+
+Outcome Execution::publish(NodeId node, Value value) {
+    const std::size_t index = node.index();
+    m_recording.computedNodes[index] = true;
+    if (m_plan.keep[index]) m_recording.kept[node].push_back(value);
+    m_values[index] = std::move(value);
+    // An end point counts once, however often a loop computes it.
+    if (m_plan.isEnd[index] && m_endsLeft > 0) {
+        bool all = true;
+        for (NodeId end : m_plan.options.end) all = all && m_recording.computedNodes[end.index()];
+        if (all) {
+            m_endsLeft = 0;
+            return Outcome::AllEndsReached;
+        }
+    }
+    return Outcome::Finished;
+}
+
+Outcome Execution::runBody(BodyId id, int depth) {
+    if (depth > 200) {
+        fail(base::runError("bodies call each other more than 200 deep"));
+        return Outcome::Failed;
+    }
+    const bool isMain = id == m_graph.mainId();
+    const std::vector<Step>& steps = m_plan.bodies[id.index()].steps;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Step& step = steps[i];
+        if (m_work.cancelled()) {
+            fail(base::cancelled("before " + m_graph.expr(step.expr).target));
+            return Outcome::Failed;
+        }
+        if (isMain) {
+            m_work.report(m_graph.expr(step.expr).target, i, steps.size());
+            if (m_options.observer && !m_options.observer->mayContinue(step.expr)) {
+                fail(base::cancelled("before " + m_graph.expr(step.expr).target));
+                return Outcome::Failed;
+            }
+        }
+        const Outcome outcome = runStep(step, depth);
+        if (outcome != Outcome::Finished) return outcome;
+        for (NodeId node : step.release) m_values[node.index()] = Value();
+    }
+    return Outcome::Finished;
+}
+
+Outcome Execution::runStep(const Step& step, int depth) {
+    const Expr& expr = m_graph.expr(step.expr);
+    if (m_options.observer) m_options.observer->exprStarted(step.expr);
+    const std::int64_t start = nowNs();
+    if (m_recording.started[step.expr.index()] == 0) m_recording.started[step.expr.index()] = start - m_startNs;
+    const Outcome outcome = execute(step, expr, depth);
+    const std::int64_t elapsed = nowNs() - start;
+    m_recording.elapsed[step.expr.index()] += elapsed;
+    if (outcome == Outcome::Failed) {
+        m_recording.states[step.expr.index()] = ExprState::Failed;
+        m_recording.failedAt = step.expr;  // the outermost expr is set last
+        return outcome;
+    }
+    m_recording.states[step.expr.index()] = ExprState::Done;
+    if (m_options.observer) {
+        std::vector<Value> outputs;
+        for (NodeId node : expr.outputs) outputs.push_back(m_values[node.index()]);
+        m_options.observer->exprFinished(step.expr, outputs, elapsed);
+    }
+    return outcome;
+}
+
+Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
+    switch (step.kind) {
+        case Step::Kind::Operator: return runOperator(step, expr, depth);
+        case Step::Kind::Body: return runInner(expr, depth);
+        case Step::Kind::Collect:
+            if (expr.outputs.empty()) return Outcome::Finished;
+            return publish(expr.outputs.front(), expr.arguments.empty() ? Value() : build(expr.arguments.front()));
+        case Step::Kind::Callable: {
+            std::vector<Value> arguments;
+            for (const Argument& argument : expr.arguments) arguments.push_back(build(argument));
+            auto results = expr.callable->call(arguments);
+            if (results) return publishAll(expr, std::move(*results));
+            fail(described(results.error(), step, expr));
+            return Outcome::Failed;
+        }
+        case Step::Kind::Impossible:
+            fail(described(step.problem, step, expr));
+            return Outcome::Failed;
+    }
+    return Outcome::Failed;
+}
+
+Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
+    std::vector<Value> inputs(step.arguments.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+    }
+    KernelBodies bodies(*this, expr, depth);
+    base::Result<std::vector<Value>> results = base::runError("the operator did not run");
+    try {
+        const auto constantsOf = [&] { return constantInputs(m_graph, step); };
+        auto prepared = m_prepared.find(step, constantsOf, m_environment);
+        if (prepared) {
+            results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
+                                        expr.op.version, *prepared, expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
+        } else {
+            results = std::move(prepared).error();
+        }
+    } catch (const std::bad_alloc&) {
+        results = base::runError("no memory left");
+    } catch (const std::exception& exception) {
+        results = base::runError(exception.what());
+    }
+    if (results) return publishAll(expr, std::move(*results));
+    if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
+    // An error inside a body was described where it happened; here only the way up to it is added.
+    fail(bodies.outcome == Outcome::Failed ? results.error().withNote("inside " + expr.target + " " + expr.name)
+                                           : described(results.error(), step, expr));
+    return Outcome::Failed;
+}
+
+/// A called module or model-local function: the body's inputs are the nodes among the arguments, in order.
+Outcome Execution::runInner(const Expr& expr, int depth) {
+    const Body& body = m_graph.body(expr.bodies.front());
+    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) {
+        const Outcome outcome = publish(body.inputs[i], read(expr.inputs[i]));
+        m_recording.states[m_graph.node(body.inputs[i]).producer.index()] = ExprState::Done;
+        if (outcome != Outcome::Finished) return outcome;
+    }
+    const Outcome outcome = runBody(body.id, depth + 1);
+    if (outcome != Outcome::Finished) return outcome;
+    if (expr.outputs.size() == 1) return publish(expr.outputs.front(), build(body.result));
+    std::vector<Value> results;
+    for (NodeId output : body.outputs) results.push_back(read(output));
+    return publishAll(expr, std::move(results));
+}
+
+Outcome Execution::publishAll(const Expr& expr, std::vector<Value> values) {
+    Outcome outcome = Outcome::Finished;
+    for (std::size_t i = 0; i < expr.outputs.size() && i < values.size(); ++i) {
+        if (publish(expr.outputs[i], std::move(values[i])) == Outcome::AllEndsReached) outcome = Outcome::AllEndsReached;
+    }
+    return outcome;
+}
+
+Value Execution::build(const Argument& argument) const {
+    ValueList items;
+    switch (argument.kind) {
+        case Argument::Kind::Omitted: return Value();
+        case Argument::Kind::Node: return read(argument.node);
+        case Argument::Kind::Constant: return argument.constant;
+        case Argument::Kind::Dict: {
+            ValueDict dict;
+            for (std::size_t i = 0; i < argument.items.size(); ++i) dict.emplace_back(argument.keys[i], build(argument.items[i]));
+            return Value::dict(std::move(dict));
+        }
+        default: break;
+    }
+    for (const Argument& item : argument.items) items.push_back(build(item));
+    if (argument.kind == Argument::Kind::List) return Value::list(std::move(items));
+    if (argument.kind == Argument::Kind::Tuple) return Value::tuple(std::move(items));
+    items.resize(3);
+    return Value::object(std::make_shared<tensor::SliceValue>(items[0], items[1], items[2]));
+}
+
+base::Error Execution::described(base::Error error, const Step& step, const Expr& expr) const {
+    if (m_work.cancelled()) return base::cancelled("during " + expr.target);
+    error.kind = base::ErrorKind::Run;
+    const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
+    std::string types;
+    for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+        const Value value = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
+        types += (i ? ", " : "") + value.typeText();
+    }
+    std::string where = "node '" + node + "'";
+    if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
+    where += ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name) + ", inputs (" + types + ")";
+    if (error.where.empty()) {
+        error.where = std::move(where);
+    } else {
+        error.notes.push_back(std::move(where));
+    }
+    return error;
+}
+
+}  // namespace
+
+struct Runner::Impl {
+    explicit Impl(std::size_t threads) : pool(threads) {}
+    base::ThreadPool pool;
+    BlockCache blocks;
+    PreparedCache prepared;
+};
+
+Runner::Runner(std::size_t threads) : m_impl(std::make_unique<Impl>(threads)) {}
+Runner::~Runner() = default;
+base::ThreadPool& Runner::pool() { return m_impl->pool; }
+
+Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const base::WorkContext& work,
+                      const RunOptions& options) {
+    ops::RunEnvironment environment;
+    environment.pool = &m_impl->pool;
+    environment.stop = work.stop;
+    environment.seed = options.seed;
+    environment.exact = plan.options().exact;
+    m_impl->prepared.select(plan.sharedGraph(), environment.exact);
+    return Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared).run(inputs);
+}
+
+}  // namespace sonde::exec
