@@ -1,0 +1,48 @@
+#include "core/io/npz/npz.h"
+
+#include "core/io/npz/npy.h"
+
+namespace sonde::io {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+constexpr std::size_t kKeysShown = 8;
+
+}  // namespace
+
+base::Result<NpzFile> NpzFile::open(const std::filesystem::path& path) {
+    NpzFile file;
+    SONDE_ASSIGN(file.m_archive, ZipArchive::open(path));
+    for (const ZipEntry& entry : file.m_archive->entries()) {
+        std::string_view name = entry.name;
+        if (name.ends_with(kSuffix)) file.m_keys.emplace_back(name.substr(0, name.size() - kSuffix.size()));
+    }
+    return file;
+}
+
+bool NpzFile::has(std::string_view key) const { return m_archive->find(std::string(key) + std::string(kSuffix)) != nullptr; }
+
+base::Result<tensor::Tensor> NpzFile::read(std::string_view key) const {
+    const std::string path = m_archive->file().path().string();
+    const ZipEntry* entry = m_archive->find(std::string(key) + std::string(kSuffix));
+    if (!entry) {
+        std::string known;
+        for (std::size_t i = 0; i < m_keys.size() && i < kKeysShown; ++i) known += (i ? ", " : "") + m_keys[i];
+        if (m_keys.size() > kKeysShown) known += ", …";
+        return base::unreadable("there is no array '" + std::string(key) + "'", path, "the file has: " + known);
+    }
+    SONDE_ASSIGN(const SharedBytes data, m_archive->read(*entry));
+    return readNpy(data.bytes, data.owner, path + ", array " + std::string(key));
+}
+
+base::Result<void> writeNpz(const std::filesystem::path& path, std::span<const NamedTensor> arrays) {
+    std::vector<std::pair<std::string, std::vector<std::byte>>> entries;
+    for (const auto& [key, tensor] : arrays) {
+        SONDE_ASSIGN(std::vector<std::byte> bytes, npyBytes(tensor));
+        entries.emplace_back(key + std::string(kSuffix), std::move(bytes));
+    }
+    return writeZip(path, entries);
+}
+
+}  // namespace sonde::io

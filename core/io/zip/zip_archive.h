@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/base/mapped_file.h"
+#include "core/base/result.h"
+
+namespace sonde::io {
+
+/// One file inside a zip archive.
+struct ZipEntry {
+    std::string name;
+    std::uint64_t offset = 0;          ///< of its data in the archive, in bytes
+    std::uint64_t compressedSize = 0;
+    std::uint64_t size = 0;
+    std::uint32_t crc = 0;
+    bool stored = false;               ///< not compressed: its data can be used where it lies
+};
+
+/// Bytes and what keeps them alive: the mapped archive, or a buffer of their own.
+struct SharedBytes {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;
+};
+
+/// A zip archive over a mapped file (PKWARE APPNOTE; zip64 too). Every size and place is checked against the file.
+/// Thread-safe to read.
+class ZipArchive {
+  public:
+    /// Reads the directory. Error if the file is no zip archive or if an entry lies outside of it.
+    static base::Result<std::shared_ptr<const ZipArchive>> open(const std::filesystem::path& path);
+    static base::Result<std::shared_ptr<const ZipArchive>> open(std::shared_ptr<const base::MappedFile> file);
+
+    const std::vector<ZipEntry>& entries() const { return m_entries; }
+    const ZipEntry* find(std::string_view name) const;
+    /// The entry's data: where it lies if it is stored, else inflated. `verify` compares the checksum, which reads all
+    /// pages. Errors: unknown compression, encryption, damaged data, more memory than the limit.
+    base::Result<SharedBytes> read(const ZipEntry& entry, bool verify = true) const;
+    const base::MappedFile& file() const { return *m_file; }
+
+  private:
+    ZipArchive() = default;
+
+    std::shared_ptr<const base::MappedFile> m_file;
+    std::vector<ZipEntry> m_entries;
+    std::unordered_map<std::string, std::size_t> m_index;
+};
+
+/// Writes stored entries one after the other; the same entries give the same bytes (no time, no user).
+base::Result<void> writeZip(const std::filesystem::path& path,
+                            std::span<const std::pair<std::string, std::vector<std::byte>>> entries);
+
+}  // namespace sonde::io
