@@ -50,6 +50,7 @@ class TestTree : public QObject {
     void testsAreSkippedOnlyForMissingReferenceSets();
     void noFileIsTooLongToRead();
     void nothingOpensTheNetwork();
+    void linksInPagesLeadSomewhere();
     void coreLinksNoWidgets();
 };
 
@@ -152,6 +153,22 @@ void TestTree::nothingOpensTheNetwork() {
         R"(#\s*include\s*<(Q(Network|Tcp|Udp|Ssl|WebSocket)\w*|sys/socket\.h|netinet/\w+\.h|netdb\.h|curl/.*)>)"));
     const QStringList found = linesThatMatch({"app", "core", "ui"}, network, false);
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
+}
+
+void TestTree::linksInPagesLeadSomewhere() {
+    static const QRegularExpression link(QStringLiteral(R"(\]\(([^)#:]+)\))"));
+    QStringList pages = sourceFiles({"resources", "tests/data/models"}, {"*.md"});
+    pages << "README.md" << "CONTRIBUTING.md" << "CHANGELOG.md";
+    QStringList broken;
+    for (const QString& page : pages) {
+        const QDir folder = QFileInfo(sourcePath(page)).dir();
+        QRegularExpressionMatchIterator links = link.globalMatch(text(page));
+        while (links.hasNext()) {
+            const QString target = links.next().captured(1);
+            if (!folder.exists(target)) broken << page + ": " + target;
+        }
+    }
+    QVERIFY2(broken.isEmpty(), qPrintable(broken.join(u'\n')));
 }
 
 void TestTree::coreLinksNoWidgets() {
