@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QFrame>
+
+class QLabel;
+class QPushButton;
+class QToolButton;
+
+namespace sonde::widgets {
+
+/// A message across the top of a view: an error with its hint, an offer to reload. It never takes the input away: people
+/// go on working beside it and close it, or press its button, when they like.
+class Banner : public QFrame {
+    Q_OBJECT
+  public:
+    enum class Severity { Info, Success, Warning, Error };
+
+    /// Hidden until there is something to say.
+    explicit Banner(QWidget* parent = nullptr);
+
+    /// Shows `text`, below it `hint` (may be empty), and a button named `action` (none if empty).
+    void showMessage(Severity severity, const QString& text, const QString& hint = {}, const QString& action = {});
+    void dismiss();
+
+    Severity severity() const { return m_severity; }
+    QString text() const;
+    QString hint() const;
+
+  Q_SIGNALS:
+    void actionTriggered();
+    void dismissed();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    void refresh();
+
+    Severity m_severity = Severity::Info;
+    QLabel* m_icon;
+    QLabel* m_text;
+    QLabel* m_hint;
+    QPushButton* m_action;
+    QToolButton* m_close;
+};
+
+}  // namespace sonde::widgets

@@ -1,0 +1,61 @@
+#include "ui/widgets/empty_state.h"
+
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace sonde::widgets {
+
+EmptyState::EmptyState(const QString& icon, const QString& title, const QString& text, const QString& action,
+                       QWidget* parent)
+    : QWidget(parent),
+      m_icon(new QLabel(this)),
+      m_title(new QLabel(this)),
+      m_text(new QLabel(this)),
+      m_action(new QPushButton(this)) {
+    for (QLabel* label : {m_icon, m_title, m_text}) label->setAlignment(Qt::AlignCenter);
+    for (QLabel* label : {m_title, m_text}) {
+        label->setWordWrap(true);
+        label->setTextFormat(Qt::PlainText);
+    }
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);
+    column->setSpacing(theme::kSmall);
+    column->addStretch(1);
+    column->addWidget(m_icon);
+    column->addWidget(m_title);
+    column->addWidget(m_text);
+    column->addSpacing(theme::kTight);
+    column->addWidget(m_action, 0, Qt::AlignCenter);
+    column->addStretch(1);
+    connect(m_action, &QPushButton::clicked, this, &EmptyState::actionTriggered);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &EmptyState::refresh);
+    setContent(icon, title, text, action);
+}
+
+void EmptyState::setContent(const QString& icon, const QString& title, const QString& text, const QString& action) {
+    m_iconName = icon;
+    m_title->setText(title);
+    m_text->setText(text);
+    m_text->setVisible(!text.isEmpty());
+    m_action->setText(action);
+    m_action->setVisible(!action.isEmpty());
+    setAccessibleName(title);
+    setAccessibleDescription(text);
+    refresh();
+}
+
+void EmptyState::refresh() {
+    const theme::Theme& theme = theme::Theme::instance();
+    m_icon->setPixmap(theme::iconPixmap(m_iconName, theme::color(theme::ColorRole::StrongBorder), theme::kLargeIconSize,
+                                        devicePixelRatioF()));
+    m_title->setFont(theme.titleFont());
+    QPalette muted = palette();
+    muted.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
+    m_text->setPalette(muted);
+}
+
+}  // namespace sonde::widgets

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QPushButton;
+
+namespace sonde::widgets {
+
+/// What a panel shows when it has nothing to show: what would stand here, and a button to get there.
+class EmptyState : public QWidget {
+    Q_OBJECT
+  public:
+    explicit EmptyState(const QString& icon, const QString& title, const QString& text = {}, const QString& action = {},
+                        QWidget* parent = nullptr);
+
+    void setContent(const QString& icon, const QString& title, const QString& text = {}, const QString& action = {});
+
+  Q_SIGNALS:
+    void actionTriggered();
+
+  private:
+    void refresh();
+
+    QString m_iconName;
+    QLabel* m_icon;
+    QLabel* m_title;
+    QLabel* m_text;
+    QPushButton* m_action;
+};
+
+}  // namespace sonde::widgets
