@@ -248,4 +248,16 @@ base::Result<std::vector<Value>> callPrepared(const OpDef& op, std::span<const V
                                               BodyRunner* bodies, OutputAllocator* allocator);
 base::Result<Attributes> completeAttributes(const OpDef& op, const Attributes& attributes);
 
+/// What inference found out about the outputs: types, and values where they are known before a run (None elsewhere).
+struct Inferred {
+    std::vector<TypeInfo> types;
+    std::vector<Value> known;
+};
+
+/// Completes attributes, checks what is known of the inputs against the signature and runs the operator's inference.
+/// `constants` has one value per input, None where it is not known; it may be shorter. Unknown stays unknown; an Error
+/// means that no input of these types can be run.
+base::Result<Inferred> infer(const OpDef& op, std::span<const TypeInfo> inputs, std::span<const Value> constants,
+                             const Attributes& attributes, std::size_t outputCount);
+
 }  // namespace sonde::ops

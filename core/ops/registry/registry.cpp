@@ -1,0 +1,95 @@
+#include "core/ops/registry/registry.h"
+
+namespace sonde::ops {
+
+std::string_view name(Category category) {
+    switch (category) {
+        case Category::Layer: return "layer";
+        case Category::Activation: return "activation";
+        case Category::Pool: return "pool";
+        case Category::Normalization: return "normalization";
+        case Category::Elementwise: return "elementwise";
+        case Category::Reduction: return "reduction";
+        case Category::Transform: return "transform";
+        case Category::Shape: return "shape";
+        case Category::Tensor: return "tensor";
+        case Category::Data: return "data";
+        case Category::Quantization: return "quantization";
+        case Category::Attention: return "attention";
+        case Category::Dropout: return "dropout";
+        case Category::Control: return "control";
+        case Category::Logic: return "logic";
+        case Category::Sequence: return "sequence";
+        case Category::Other: return "other";
+    }
+    return "other";
+}
+
+KernelContext::KernelContext(std::span<const Value> inputs, const Attributes& attributes, std::size_t outputCount,
+                             RunEnvironment& environment)
+    : m_inputs(inputs), m_attributes(attributes), m_outputs(outputCount), m_environment(environment) {}
+
+base::Result<Tensor> KernelContext::output(std::size_t output, DType dtype, const Shape& shape) {
+    // An output that nobody reads still needs a place to be written to.
+    base::Result<Tensor> tensor = m_allocator && wants(output) && dtype != DType::String
+                                      ? m_allocator->allocate(output, dtype, shape)
+                                      : Tensor::allocate(dtype, shape);
+    if (tensor && wants(output)) m_outputs[output] = Value(*tensor);
+    return tensor;
+}
+
+const TypeInfo& InferContext::in(std::size_t input) const {
+    static const TypeInfo unknown;
+    return input < m_inputs.size() ? m_inputs[input] : unknown;
+}
+
+const Value& InferContext::constant(std::size_t input) const {
+    static const Value none;
+    return input < m_constants.size() ? m_constants[input] : none;
+}
+
+const Registry& Registry::all() {
+    static const Registry registry = [] {
+        Registry table;
+        defineAll(table);
+        return table;
+    }();
+    return registry;
+}
+
+namespace {
+
+std::string keyOf(std::string_view domain, std::string_view name) {
+    std::string key(domain == "ai.onnx" ? std::string_view{} : domain);
+    key += "::";
+    key += name;
+    return key;
+}
+
+}  // namespace
+
+void Registry::add(OpDef def) {
+    const std::string key = keyOf(def.domain, def.name);
+    const int since = def.since;
+    m_rows[key].insert_or_assign(since, std::move(def));
+}
+
+const OpDef* Registry::find(std::string_view domain, std::string_view name, int version) const {
+    const auto versions = m_rows.find(keyOf(domain, name));
+    if (versions == m_rows.end()) return nullptr;
+    auto row = versions->second.upper_bound(version);
+    if (row == versions->second.begin()) return nullptr;
+    return &std::prev(row)->second;
+}
+
+bool Registry::knows(std::string_view domain, std::string_view name) const { return m_rows.contains(keyOf(domain, name)); }
+
+std::vector<const OpDef*> Registry::rows() const {
+    std::vector<const OpDef*> all;
+    for (const auto& [key, versions] : m_rows) {
+        for (const auto& [since, def] : versions) all.push_back(&def);
+    }
+    return all;
+}
+
+}  // namespace sonde::ops
