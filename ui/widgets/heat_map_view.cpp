@@ -1,0 +1,373 @@
+#include "ui/widgets/heat_map_view.h"
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QWheelEvent>
+
+#include <limits>
+#include <vector>
+
+namespace sonde::widgets {
+namespace {
+
+constexpr double kLargestCell = 160.0;
+constexpr double kLongestContent = 1.0e9;  // pixels; scroll bars count in int
+constexpr double kZoomStep = 1.25;
+/// A field this many times longer than wide has its cells stretched, so that a vector is a band and not a hair.
+constexpr double kLongest = 40.0;
+
+double aspectOf(qint64 rows, qint64 columns) {
+    if (rows <= 0 || columns <= 0) return 1.0;
+    const double r = static_cast<double>(rows), c = static_cast<double>(columns);
+    if (c > kLongest * r) return c / (kLongest * r);
+    if (r > kLongest * c) return kLongest * c / r;
+    return 1.0;
+}
+
+}  // namespace
+
+HeatMapView::HeatMapView(QWidget* parent) : QAbstractScrollArea(parent), m_map(&theme::colorMaps().front()) {
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    viewport()->setMouseTracking(true);
+    viewport()->setCursor(Qt::CrossCursor);
+    setAccessibleName(tr("Heat map"));
+    setMinimumSize(120, 80);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, viewport(), [this] { viewport()->update(); });
+}
+
+void HeatMapView::setField(qint64 rows, qint64 columns, Field at) {
+    m_image = QImage();
+    m_at = std::move(at);
+    reset(rows, columns);
+}
+
+void HeatMapView::setImage(const QImage& image, Field at) {
+    m_image = image.convertToFormat(QImage::Format_ARGB32_Premultiplied);
+    m_at = std::move(at);
+    reset(image.height(), image.width());
+}
+
+void HeatMapView::clear() {
+    m_image = QImage();
+    m_at = {};
+    reset(0, 0);
+}
+
+void HeatMapView::reset(qint64 rows, qint64 columns) {
+    const bool sameShape = rows == m_rows && columns == m_columns;
+    m_rows = std::max<qint64>(rows, 0);
+    m_columns = std::max<qint64>(columns, 0);
+    m_aspect = aspectOf(rows, columns);
+    setAccessibleDescription(tr("%1 rows, %2 columns").arg(m_rows).arg(m_columns));
+    // A new slice of the same shape keeps place and zoom, so that slices can be compared.
+    if (!sameShape) {
+        m_cursorRow = m_cursorColumn = m_hoverRow = m_hoverColumn = -1;
+        fit();
+    } else if (m_hoverRow >= 0) {
+        Q_EMIT cellHovered(m_hoverRow, m_hoverColumn, valueAt(m_hoverRow, m_hoverColumn));
+    }
+    viewport()->update();
+}
+
+void HeatMapView::setScale(const ValueScale& scale) {
+    m_scale = scale;
+    viewport()->update();
+}
+
+void HeatMapView::setColorMap(const theme::ColorMap& map) {
+    m_map = &map;
+    viewport()->update();
+}
+
+double HeatMapView::valueAt(qint64 row, qint64 column) const {
+    if (!m_at || row < 0 || column < 0 || row >= m_rows || column >= m_columns)
+        return std::numeric_limits<double>::quiet_NaN();
+    return m_at(row, column);
+}
+
+double HeatMapView::fittingZoom() const {
+    if (m_rows == 0 || m_columns == 0) return 1.0;
+    const double w = viewport()->width(), h = viewport()->height();
+    const double zoom = std::min(w / static_cast<double>(m_columns), h / (static_cast<double>(m_rows) * m_aspect));
+    return std::min(zoom, kLargestCell / 2);
+}
+
+void HeatMapView::fit() {
+    m_fitted = true;
+    m_zoom = fittingZoom();
+    updateScrollBars();
+    viewport()->update();
+}
+
+void HeatMapView::setZoom(double zoom, QPointF anchor) {
+    const double longest = std::max(static_cast<double>(m_columns), static_cast<double>(m_rows) * m_aspect);
+    zoom = std::min({zoom, std::max(kLargestCell, fittingZoom()), kLongestContent / std::max(longest, 1.0)});
+    zoom = std::max(zoom, std::min(fittingZoom(), 1.0) / 4);
+    const QPointF inCells = (anchor - origin()) / m_zoom;
+    m_fitted = false;
+    m_zoom = zoom;
+    updateScrollBars();
+    horizontalScrollBar()->setValue(qRound(inCells.x() * zoom - anchor.x()));
+    verticalScrollBar()->setValue(qRound(inCells.y() * zoom - anchor.y()));
+    viewport()->update();
+}
+
+void HeatMapView::updateScrollBars() {
+    const auto set = [](QScrollBar* bar, double content, int page) {
+        bar->setRange(0, std::max(0, static_cast<int>(std::floor(content + 0.01)) - page));
+        bar->setPageStep(page);
+        bar->setSingleStep(std::max(1, page / 10));
+    };
+    set(horizontalScrollBar(), static_cast<double>(m_columns) * m_zoom, viewport()->width());
+    set(verticalScrollBar(), static_cast<double>(m_rows) * cellHeight(), viewport()->height());
+}
+
+QPointF HeatMapView::origin() const {
+    // What is smaller than the view stands in its middle.
+    const double w = static_cast<double>(m_columns) * m_zoom, h = static_cast<double>(m_rows) * cellHeight();
+    const double x = w < viewport()->width() ? std::floor((viewport()->width() - w) / 2) : -horizontalScrollBar()->value();
+    const double y = h < viewport()->height() ? std::floor((viewport()->height() - h) / 2) : -verticalScrollBar()->value();
+    return {x, y};
+}
+
+std::pair<qint64, qint64> HeatMapView::cellAt(QPointF point) const {
+    const QPointF inside = point - origin();
+    const double column = std::floor(inside.x() / m_zoom), row = std::floor(inside.y() / cellHeight());
+    if (column < 0 || row < 0 || column >= static_cast<double>(m_columns) || row >= static_cast<double>(m_rows))
+        return {-1, -1};
+    return {static_cast<qint64>(row), static_cast<qint64>(column)};
+}
+
+QRectF HeatMapView::cellRect(qint64 row, qint64 column) const {
+    return {origin() + QPointF(static_cast<double>(column) * m_zoom, static_cast<double>(row) * cellHeight()),
+            QSizeF(m_zoom, cellHeight())};
+}
+
+void HeatMapView::setCursorCell(qint64 row, qint64 column) {
+    if (m_rows == 0 || m_columns == 0) return;
+    m_cursorRow = std::clamp<qint64>(row, 0, m_rows - 1);
+    m_cursorColumn = std::clamp<qint64>(column, 0, m_columns - 1);
+    const QRectF cell = cellRect(m_cursorRow, m_cursorColumn);
+    const QRectF view(viewport()->rect());
+    const auto reveal = [](QScrollBar* bar, double first, double last, double size) {
+        if (first < 0)
+            bar->setValue(bar->value() + static_cast<int>(std::floor(first)));
+        else if (last > size)
+            bar->setValue(bar->value() + static_cast<int>(std::ceil(last - size)));
+    };
+    reveal(horizontalScrollBar(), cell.left(), cell.right(), view.width());
+    reveal(verticalScrollBar(), cell.top(), cell.bottom(), view.height());
+    hover(m_cursorRow, m_cursorColumn);
+    viewport()->update();
+}
+
+void HeatMapView::hover(qint64 row, qint64 column) {
+    if (row == m_hoverRow && column == m_hoverColumn) return;
+    m_hoverRow = row;
+    m_hoverColumn = column;
+    const double value = valueAt(row, column);
+    if (row >= 0) setAccessibleDescription(tr("row %1, column %2: %3").arg(row).arg(column).arg(numberText(value)));
+    Q_EMIT cellHovered(row, column, value);
+}
+
+void HeatMapView::resizeEvent(QResizeEvent*) {
+    if (m_fitted)
+        fit();
+    else
+        updateScrollBars();
+}
+
+void HeatMapView::wheelEvent(QWheelEvent* event) {
+    const double steps = event->angleDelta().y() / 120.0;
+    if (steps != 0) setZoom(m_zoom * std::pow(kZoomStep, steps), event->position());
+    event->accept();
+}
+
+void HeatMapView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton && event->button() != Qt::RightButton) return;
+    m_pressed = event->button() == Qt::LeftButton;
+    m_dragged = false;
+    m_pressedAt = event->position();
+    m_scrollAtPress = {horizontalScrollBar()->value(), verticalScrollBar()->value()};
+}
+
+void HeatMapView::mouseMoveEvent(QMouseEvent* event) {
+    if (m_pressed && (event->buttons() & Qt::LeftButton)) {
+        const QPointF moved = event->position() - m_pressedAt;
+        if (moved.manhattanLength() > 4) m_dragged = true;
+        if (m_dragged) {
+            horizontalScrollBar()->setValue(m_scrollAtPress.x() - qRound(moved.x()));
+            verticalScrollBar()->setValue(m_scrollAtPress.y() - qRound(moved.y()));
+        }
+    }
+    const auto [row, column] = cellAt(event->position());
+    hover(row, column);
+}
+
+void HeatMapView::mouseReleaseEvent(QMouseEvent* event) {
+    const bool click = !m_dragged && (event->button() == Qt::LeftButton || event->button() == Qt::RightButton);
+    m_pressed = m_dragged = false;
+    if (!click) return;
+    const auto [row, column] = cellAt(event->position());
+    if (row < 0) return;
+    setCursorCell(row, column);
+    Q_EMIT cellPicked(row, column, valueAt(row, column));
+}
+
+void HeatMapView::mouseDoubleClickEvent(QMouseEvent*) { fit(); }
+
+void HeatMapView::keyPressEvent(QKeyEvent* event) {
+    const qint64 row = std::max<qint64>(m_cursorRow, 0), column = std::max<qint64>(m_cursorColumn, 0);
+    const bool fresh = m_cursorRow < 0;
+    const QPointF middle = fresh ? QPointF(viewport()->rect().center()) : cellRect(row, column).center();
+    const auto page = [](double view, double cell) { return std::max<qint64>(1, static_cast<qint64>(view / cell)); };
+    switch (event->key()) {
+        case Qt::Key_Left: setCursorCell(row, column - !fresh); break;
+        case Qt::Key_Right: setCursorCell(row, column + !fresh); break;
+        case Qt::Key_Up: setCursorCell(row - !fresh, column); break;
+        case Qt::Key_Down: setCursorCell(row + !fresh, column); break;
+        case Qt::Key_PageUp: setCursorCell(row - page(viewport()->height(), cellHeight()), column); break;
+        case Qt::Key_PageDown: setCursorCell(row + page(viewport()->height(), cellHeight()), column); break;
+        case Qt::Key_Home: setCursorCell(event->modifiers() & Qt::ControlModifier ? 0 : row, 0); break;
+        case Qt::Key_End: setCursorCell(event->modifiers() & Qt::ControlModifier ? m_rows - 1 : row, m_columns - 1); break;
+        case Qt::Key_Plus:
+        case Qt::Key_Equal: setZoom(m_zoom * kZoomStep, middle); break;
+        case Qt::Key_Minus: setZoom(m_zoom / kZoomStep, middle); break;
+        case Qt::Key_0:
+        case Qt::Key_Space: fit(); break;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (!fresh) Q_EMIT cellPicked(row, column, valueAt(row, column));
+            break;
+        default: QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+bool HeatMapView::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::Leave) hover(-1, -1);
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+QRgb HeatMapView::colorOf(double value) const { return m_map->at(m_scale.toUnit(value)); }
+
+QImage HeatMapView::rendered(const QRect& area) const {
+    const qreal ratio = devicePixelRatioF();
+    const int width = static_cast<int>(std::ceil(area.width() * ratio));
+    const int height = static_cast<int>(std::ceil(area.height() * ratio));
+    QImage picture(width, height, QImage::Format_ARGB32_Premultiplied);
+    const QPointF from = (QPointF(area.topLeft()) - origin()) * ratio;
+    const double cellW = m_zoom * ratio, cellH = cellHeight() * ratio;
+    std::vector<qint64> columnOf(static_cast<std::size_t>(width));
+    for (int x = 0; x < width; ++x)
+        columnOf[static_cast<std::size_t>(x)] =
+            std::clamp<qint64>(static_cast<qint64>((from.x() + x + 0.5) / cellW), 0, m_columns - 1);
+    const bool isImage = !m_image.isNull();
+    std::vector<BadValue> bad(static_cast<std::size_t>(width), BadValue::None);
+    bool anyBad = false;
+    qint64 lastRow = -1;
+    for (int y = 0; y < height; ++y) {
+        const qint64 row = std::clamp<qint64>(static_cast<qint64>((from.y() + y + 0.5) / cellH), 0, m_rows - 1);
+        auto* line = reinterpret_cast<QRgb*>(picture.scanLine(y));
+        if (row == lastRow) {
+            std::copy_n(reinterpret_cast<const QRgb*>(picture.constScanLine(y - 1)), width, line);
+        } else {
+            anyBad = false;
+            const QRgb* source =
+                isImage ? reinterpret_cast<const QRgb*>(m_image.constScanLine(static_cast<int>(row))) : nullptr;
+            qint64 lastColumn = -1;
+            for (int x = 0; x < width; ++x) {
+                const qint64 column = columnOf[static_cast<std::size_t>(x)];
+                if (column == lastColumn) {
+                    line[x] = line[x - 1];
+                    bad[static_cast<std::size_t>(x)] = bad[static_cast<std::size_t>(x - 1)];
+                    continue;
+                }
+                lastColumn = column;
+                const double value = isImage ? 0.0 : m_at(row, column);
+                const BadValue kind = badValueOf(value);
+                bad[static_cast<std::size_t>(x)] = kind;
+                anyBad = anyBad || kind != BadValue::None;
+                line[x] = isImage ? source[column] : colorOf(value);
+            }
+            lastRow = row;
+        }
+        if (!anyBad) continue;
+        for (int x = 0; x < width; ++x) {
+            const BadValue kind = bad[static_cast<std::size_t>(x)];
+            if (kind == BadValue::None) continue;
+            const BadInk ink = badInk(kind);
+            line[x] = badPixelIsInk(kind, x + area.x(), y + area.y()) ? ink.ink : ink.ground;
+        }
+    }
+    picture.setDevicePixelRatio(ratio);
+    return picture;
+}
+
+void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
+    const QFontMetrics metrics(painter.font());
+    if (m_zoom < metrics.horizontalAdvance(QStringLiteral("-0.000e-0")) + 6 || cellHeight() < metrics.height() + 4) return;
+    const auto [row0, column0] = cellAt(area.topLeft());
+    const auto [row1, column1] = cellAt(area.bottomRight());
+    painter.setPen(theme::color(theme::ColorRole::CellGrid));
+    for (qint64 row = row0; row <= row1; ++row)
+        for (qint64 column = column0; column <= column1; ++column) {
+            const QRectF cell = cellRect(row, column);
+            const double value = valueAt(row, column);
+            const bool isBad = badValueOf(value) != BadValue::None;
+            const QRgb ground = isBad ? badInk(badValueOf(value)).ground
+                                      : (m_image.isNull() ? colorOf(value) : m_image.pixel(int(column), int(row)));
+            const bool dark = qGray(ground) < 140;
+            painter.setPen(theme::color(theme::ColorRole::CellGrid));
+            painter.drawRect(cell);
+            const QString text = numberText(value, 4);
+            if (isBad) {
+                // The pattern would swallow the word.
+                QRectF plate(QPointF(), QSizeF(metrics.horizontalAdvance(text) + 6, metrics.height()));
+                plate.moveCenter(cell.center());
+                painter.fillRect(plate, QColor(ground));
+            }
+            painter.setPen(isBad || !dark ? theme::color(theme::ColorRole::Text, theme::Scheme::Light)
+                                          : theme::color(theme::ColorRole::Text, theme::Scheme::HighContrast));
+            painter.drawText(cell, Qt::AlignCenter, text);
+        }
+}
+
+void HeatMapView::paintEvent(QPaintEvent*) {
+    QPainter painter(viewport());
+    painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotGround));
+    if (m_rows > 0 && m_columns > 0 && (m_at || !m_image.isNull())) {
+        const QRectF content(origin(), QSizeF(static_cast<double>(m_columns) * m_zoom,
+                                              static_cast<double>(m_rows) * cellHeight()));
+        const QRect area = content.toAlignedRect().intersected(viewport()->rect());
+        if (!area.isEmpty()) {
+            painter.setClipRect(content);
+            painter.drawImage(area.topLeft(), rendered(area));
+            if (m_at) {
+                painter.setFont(theme::Theme::instance().smallFont());
+                paintNumbers(painter, area.intersected(content.toRect()));
+            }
+            painter.setClipping(false);
+        }
+        if (m_cursorRow >= 0) {
+            const QRectF cell = cellRect(m_cursorRow, m_cursorColumn);
+            const QRectF box = cell.adjusted(-1, -1, 1, 1).united(
+                QRectF(cell.center() - QPointF(4, 4), QSizeF(8, 8)));
+            painter.setPen(QPen(theme::color(theme::ColorRole::Canvas), 3));
+            painter.drawRect(box);
+            painter.setPen(QPen(theme::color(theme::ColorRole::SelectionOutline), 1.5));
+            painter.drawRect(box);
+        }
+    }
+    if (hasFocus()) {
+        painter.setPen(theme::color(theme::ColorRole::FocusRing));
+        painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+}  // namespace sonde::widgets

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "ui/theme/color_map.h"
+#include "ui/widgets/bad_value.h"
+#include "ui/widgets/value_scale.h"
+
+#include <QAbstractScrollArea>
+#include <QImage>
+
+#include <functional>
+
+namespace sonde::widgets {
+
+/// A field of numbers, or a picture, as a grid of cells that can be zoomed and moved. Only the cells that are seen are
+/// asked for: at most one per pixel. The wheel zooms about the pointer, dragging moves; arrows move a cursor from cell to
+/// cell, + and - zoom about it, 0 or Space fits. Cells are never smoothed; large ones show their number.
+class HeatMapView : public QAbstractScrollArea {
+    Q_OBJECT
+  public:
+    using Field = std::function<double(qint64 row, qint64 column)>;
+
+    explicit HeatMapView(QWidget* parent = nullptr);
+
+    /// Shows numbers; `at` is called on the UI thread for 0 ≤ row < rows, 0 ≤ column < columns, and must be quick.
+    void setField(qint64 rows, qint64 columns, Field at);
+    /// Shows a picture as it is. `at` tells the value under the pointer, where there is one.
+    void setImage(const QImage& image, Field at = {});
+    void clear();
+
+    void setScale(const ValueScale& scale);
+    void setColorMap(const theme::ColorMap& map);
+
+    qint64 rows() const { return m_rows; }
+    qint64 columns() const { return m_columns; }
+
+    /// Width of a cell in device-independent pixels.
+    double zoom() const { return m_zoom; }
+    /// Zooms so that what lies under `anchor` (viewport coordinates) stays there.
+    void setZoom(double zoom, QPointF anchor);
+    /// The largest zoom at which everything is seen; kept while the view is resized until somebody zooms.
+    void fit();
+    bool isFitted() const { return m_fitted; }
+
+    /// The cell under a point of the viewport; (-1, -1) beside the field. x is the column, y the row.
+    std::pair<qint64, qint64> cellAt(QPointF point) const;
+    QRectF cellRect(qint64 row, qint64 column) const;
+    std::pair<qint64, qint64> cursor() const { return {m_cursorRow, m_cursorColumn}; }
+    /// Moves the cursor and brings its cell into view.
+    void setCursorCell(qint64 row, qint64 column);
+    double valueAt(qint64 row, qint64 column) const;
+
+  Q_SIGNALS:
+    /// The pointer, or the cursor moved by keys, is on this cell; (-1, -1) for none. NaN where there is no number.
+    void cellHovered(qint64 row, qint64 column, double value);
+    /// A cell was clicked, or Return was pressed on it.
+    void cellPicked(qint64 row, qint64 column, double value);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
+
+  private:
+    void reset(qint64 rows, qint64 columns);
+    double cellHeight() const { return m_zoom * m_aspect; }
+    double fittingZoom() const;
+    QPointF origin() const;
+    void updateScrollBars();
+    void hover(qint64 row, qint64 column);
+    QImage rendered(const QRect& area) const;
+    void paintNumbers(QPainter& painter, const QRect& area) const;
+    QRgb colorOf(double value) const;
+
+    qint64 m_rows = 0, m_columns = 0;
+    Field m_at;
+    QImage m_image;
+    ValueScale m_scale;
+    const theme::ColorMap* m_map;
+    double m_zoom = 1.0;
+    double m_aspect = 1.0;  ///< height of a cell over its width; other than 1 only for very long or tall fields
+    bool m_fitted = true;
+    qint64 m_cursorRow = -1, m_cursorColumn = -1;
+    qint64 m_hoverRow = -1, m_hoverColumn = -1;
+    QPointF m_pressedAt;
+    QPoint m_scrollAtPress;
+    bool m_pressed = false, m_dragged = false;
+};
+
+}  // namespace sonde::widgets

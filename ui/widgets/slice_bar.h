@@ -1,0 +1,73 @@
+#pragma once
+
+#include <QWidget>
+
+#include <vector>
+
+class QComboBox;
+class QLineEdit;
+
+namespace sonde::widgets {
+
+class FlowLayout;
+
+/// A two-dimensional slice of an N-dimensional array: which axes go down and across, and where the others stand.
+struct Slice {
+    int rowAxis = -1;     ///< -1: none, the slice has a single row
+    int columnAxis = -1;  ///< -1: none, the slice has a single column
+    std::vector<qint64> index;  ///< one place for each axis; those of the two axes shown are not used
+    bool operator==(const Slice&) const = default;
+};
+
+/// Picks a slice: two axis pickers and a slider with a number for every other axis, or all of it as text in the way of
+/// numpy: "0, :, 3, :". PageUp and PageDown step the last axis that is not shown.
+class SliceBar : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SliceBar(QWidget* parent = nullptr);
+
+    /// The slice that is shown first: the last two axes, everything else at 0.
+    static Slice usual(const std::vector<qint64>& shape);
+    /// Whether every axis and place exists in the shape.
+    static bool fits(const Slice& slice, const std::vector<qint64>& shape);
+    /// "0, 3, :, :"
+    static QString text(const Slice& slice);
+    /// The opposite; false if the text is no slice of this shape with at most two ":". Negative places count from the
+    /// end. `why` is told the reason in a few words.
+    static bool parse(const QString& text, const std::vector<qint64>& shape, Slice& slice, QString& why);
+
+    /// Shows the axes of a shape; a slice that fits is kept, otherwise the usual one is taken.
+    void setShape(const std::vector<qint64>& shape);
+    const std::vector<qint64>& shape() const { return m_shape; }
+    const Slice& slice() const { return m_slice; }
+    void setSlice(const Slice& slice);
+    /// Axes that the view itself uses (channels of a picture) and that therefore have no slider.
+    void setHiddenAxes(const std::vector<int>& axes);
+    /// Whether the axis pickers are of use to the view.
+    void setAxesPickable(bool pickable);
+
+  Q_SIGNALS:
+    void sliceChanged();
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    void rebuild();
+    void refresh();
+    void change(const Slice& slice);
+    void pickAxis(bool row, int axis);
+
+    std::vector<qint64> m_shape;
+    Slice m_slice;
+    std::vector<int> m_hiddenAxes;
+    bool m_pickable = true;
+    FlowLayout* m_layout;
+    QLineEdit* m_text;
+    QWidget* m_axes;
+    QComboBox* m_rows;
+    QComboBox* m_columns;
+    std::vector<QWidget*> m_places;
+};
+
+}  // namespace sonde::widgets
