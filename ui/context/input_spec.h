@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QString>
+
+#include <memory>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/graph/ids.h"
+#include "core/tensor/type_info.h"
+
+namespace sonde::context {
+
+/// How the bytes of a picture become numbers of an input.
+struct ImageOptions {
+    bool resize = true;             ///< to the input's height and width
+    QString normalization = QStringLiteral("unit");  ///< key of ui/context/input_spec.cpp's table: "bytes", "unit" …
+
+    bool operator==(const ImageOptions&) const = default;
+};
+
+/// Where the value of one model input comes from.
+struct InputSpec {
+    /// A path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)" or "#zeros". Empty: not given.
+    QString source;
+    ImageOptions image;             ///< used if `source` is a picture
+    bool operator==(const InputSpec&) const = default;
+
+    bool isFile() const { return !source.isEmpty() && !source.startsWith(QLatin1Char('#')); }
+};
+
+/// A way to normalise pictures: value = (byte * scale - mean[c]) / std[c], channels in the order given.
+struct Normalization {
+    QString key;      ///< "imagenet"
+    QString title;    ///< "ImageNet mean and deviation"
+    double scale;
+    double mean[3];
+    double deviation[3];
+    bool bgr;
+};
+const std::vector<Normalization>& normalizations();
+
+/// One input of the open model with what is given for it.
+struct ModelInput {
+    QString name;
+    graph::NodeId node;
+    tensor::TypeInfo type;
+    InputSpec spec;
+    std::optional<tensor::Value> value;     ///< once it was read; dropped when the spec changes
+    std::optional<base::Error> error;       ///< why it could not be read
+};
+
+}  // namespace sonde::context
