@@ -5,7 +5,6 @@
 #include <QMetaObject>
 #include <QThreadPool>
 
-#include <exception>
 #include <mutex>
 
 namespace sonde::context {
@@ -15,10 +14,13 @@ struct Job::Link {
     std::mutex mutex;
     Job* receiver = nullptr;
 
+    /// Has `call(job)` called on the receiver's thread, if the receiver is still there by then.
     template <typename Call>
     void post(Call call) {
         const std::lock_guard lock(mutex);
-        if (receiver) QMetaObject::invokeMethod(receiver, std::move(call), Qt::QueuedConnection);
+        if (!receiver) return;
+        QMetaObject::invokeMethod(
+            receiver, [job = receiver, call = std::move(call)]() mutable { call(*job); }, Qt::QueuedConnection);
     }
 };
 
@@ -71,15 +73,13 @@ void Job::launch(quint64 number, Task task) {
         context.progress = [&](const base::Progress& progress) {
             if (last.isValid() && last.elapsed() < kProgressIntervalMs) return;
             last.start();
-            Job* receiver = link->receiver;
-            link->post([receiver, number, progress] {
-                if (receiver->m_active == number) Q_EMIT receiver->progressed(progress);
+            link->post([number, progress](Job& job) {
+                if (job.m_active == number) Q_EMIT job.progressed(progress);
             });
         };
         Deliver deliver = task(context);
         task = {};  // what it captured is freed here and not on the receiving thread
-        Job* receiver = link->receiver;
-        link->post([receiver, number, deliver = std::move(deliver)] { receiver->workerDone(number, deliver); });
+        link->post([number, deliver = std::move(deliver)](Job& job) { job.workerDone(number, deliver); });
     });
 }
 
