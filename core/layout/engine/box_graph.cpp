@@ -220,4 +220,27 @@ void transpose(BoxLayout& layout) {
     std::swap(layout.size.width, layout.size.height);
 }
 
+void frame(BoxLayout& layout) {
+    std::optional<Rect> all;
+    for (const Rect& box : layout.boxes) all = all ? united(*all, box) : box;
+    for (const Path& edge : layout.edges) {
+        if (!edge.points.empty()) all = all ? united(*all, edge.bounds()) : edge.bounds();
+    }
+    if (!all) return;
+    const Point by{-all->x, -all->y};
+    if (by != Point{}) {
+        for (Rect& box : layout.boxes) box = box.translated(by);
+        for (Path& edge : layout.edges) edge.translate(by);
+    }
+    layout.size = all->size();
+}
+
+Point startPoint(const Rect& box, const std::optional<double>& port) {
+    return {box.center().x + std::clamp(port.value_or(0), -box.width / 2, box.width / 2), box.bottom()};
+}
+
+Point endPoint(const Rect& box, const std::optional<double>& port) {
+    return {box.center().x + std::clamp(port.value_or(0), -box.width / 2, box.width / 2), box.y};
+}
+
 }  // namespace sonde::layout

@@ -27,9 +27,10 @@ struct Box {
     bool operator==(const Box&) const = default;
 };
 
-/// An edge leaves the border of `from` that faces down the flow and ends on the border of `to` that faces up the flow
-/// (bottom and top if TopDown, right and left if LeftRight). A port fixes where on that border: the distance from the
-/// border's middle, to the right if TopDown and downwards if LeftRight. Self loops and parallel edges are allowed.
+/// An edge begins on the border of `from` and ends on the border of `to`. A port fixes where: on the border that faces
+/// down the flow for `from` and up the flow for `to` (bottom and top if TopDown, right and left if LeftRight), at this
+/// distance from its middle, to the right if TopDown and downwards if LeftRight. Without a port the engine chooses.
+/// Self loops and parallel edges are allowed.
 struct BoxEdge {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
@@ -88,6 +89,12 @@ LayoutKey keyOfBytes(std::span<const std::byte> bytes);
 /// The same graph or picture with x and y exchanged: engines need to know top-down only.
 BoxGraph transposed(BoxGraph graph);
 void transpose(BoxLayout& layout);
+
+/// Moves the whole so that its top left is (0, 0), and measures it.
+void frame(BoxLayout& layout);
+/// Where a port on a border of `box` is; a port beyond the border is taken to its end. Top-down.
+Point startPoint(const Rect& box, const std::optional<double>& port);
+Point endPoint(const Rect& box, const std::optional<double>& port);
 
 }  // namespace sonde::layout
 

@@ -27,4 +27,9 @@ base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkCon
     return layered::route(proper, x);
 }
 
+std::size_t layoutEffort(const BoxGraph& graph) {
+    if (graph.direction == Direction::LeftRight) return layoutEffort(transposed(graph));
+    return layered::effort(graph);
+}
+
 }  // namespace sonde::layout

@@ -15,4 +15,7 @@ namespace sonde::layout {
 /// Deterministic. Fails only for an invalid graph, or with Cancelled.
 base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkContext& work = {});
 
+/// Boxes, edges, and the ranks that edges pass, in a valid graph: what the time of Graphviz grows with. Linear.
+std::size_t layoutEffort(const BoxGraph& graph);
+
 }  // namespace sonde::layout

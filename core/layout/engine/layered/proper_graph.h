@@ -54,6 +54,9 @@ struct ProperGraph {
 /// Breaks cycles, gives every box a rank, and makes the places.
 ProperGraph makeProper(const BoxGraph& graph);
 
+/// Boxes, edges, and places if every edge had them.
+std::size_t effort(const BoxGraph& graph);
+
 /// Orders every rank so that few edges cross. `sweeps` bounds the work.
 void reduceCrossings(ProperGraph& graph, int sweeps);
 

@@ -270,6 +270,14 @@ void ProperGraph::updatePositions(std::uint32_t rankIndex) {
     for (std::uint32_t i = 0; i < members.size(); ++i) position[members[i]] = i;
 }
 
+std::size_t effort(const BoxGraph& graph) {
+    const std::vector<Constraint> constraints = CycleBreaker(graph).run();
+    const std::vector<Index> rank = Ranker(graph, constraints).run();
+    std::size_t total = graph.boxes.size() + graph.edges.size();
+    for (const BoxEdge& edge : graph.edges) total += placesOf(rank, edge);
+    return total;
+}
+
 ProperGraph makeProper(const BoxGraph& graph) {
     ProperGraph proper;
     proper.graph = &graph;

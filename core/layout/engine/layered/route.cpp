@@ -22,7 +22,7 @@ class Router {
         assignLanes();
         m_layout.edges.reserve(m_boxes.edges.size());
         for (std::size_t i = 0; i < m_boxes.edges.size(); ++i) m_layout.edges.push_back(draw(i));
-        frame();
+        frame(m_layout);
         return std::move(m_layout);
     }
 
@@ -186,20 +186,6 @@ class Router {
             const double reach = (below ? 0.6 : -0.6) * m_boxes.rankSep;
             path.curveTo({a.x, a.y + reach}, {b.x, b.y + reach}, b);
         }
-    }
-
-    /// Moves everything so that the picture begins at (0, 0): turns reach above the first and below the last rank.
-    void frame() {
-        if (m_layout.boxes.empty()) return;
-        Rect all = m_layout.boxes.front();
-        for (const Rect& box : m_layout.boxes) all = united(all, box);
-        for (const Path& edge : m_layout.edges) all = united(all, edge.bounds());
-        const Point by{-all.x, -all.y};
-        if (by.x != 0 || by.y != 0) {
-            for (Rect& box : m_layout.boxes) box = box.translated(by);
-            for (Path& edge : m_layout.edges) edge.translate(by);
-        }
-        m_layout.size = all.size();
     }
 
     const ProperGraph& m_graph;
