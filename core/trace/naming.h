@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace sonde::trace {
+
+/// Words that are no node names: keywords and built-ins of Python (reference 4, c3). `withTorchNames` adds the names that
+/// only the fx scheme reserves: torch, device, fx_pytree, pytree.
+bool isReservedName(std::string_view word, bool withTorchNames);
+
+/// "ReLU" → "re_lu", "ConvBN2d" → "conv_bn2d": an upper-case letter behind a lower-case one starts a new word.
+std::string snakeCase(std::string_view text);
+
+/// Candidate for a node's name from a target or a function's name: "__add__" → "add", then snake case.
+std::string nameCandidate(std::string_view target);
+
+/// The fx naming scheme (reference 4, c3): one table per graph; a name is never given twice nor freed.
+class FxNames {
+  public:
+    /// The name that the next node with this candidate gets; it is taken from now on.
+    std::string unique(std::string_view candidate);
+
+  private:
+    std::unordered_set<std::string> m_used;
+    std::unordered_map<std::string, std::uint64_t> m_next;  ///< candidate → the first number that may be free
+};
+
+/// The TracedModule naming scheme (reference 1, c2): names are freed when their node goes.
+class TracedNames {
+  public:
+    std::string unique(std::string_view name);
+    bool holds(const std::string& name) const { return m_used.contains(name); }
+    void free(const std::string& name);
+
+  private:
+    std::unordered_set<std::string> m_used;
+    std::unordered_map<std::string, std::uint64_t> m_next;  ///< candidate → the first number that may be free
+};
+
+}  // namespace sonde::trace

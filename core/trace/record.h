@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/internal_graph.h"
+#include "core/trace/var.h"
+
+namespace sonde::trace {
+
+/// Computes an operator on values at once. Tracing itself needs no kernels, so whoever has some lends them: constants
+/// that a forward computes while it is traced, and modules that are called outside of any trace.
+class Evaluator {
+  public:
+    virtual ~Evaluator() = default;
+    /// One value per argument; keywords by the operator's parameter names. One result value.
+    virtual base::Result<tensor::Value> evaluate(const graph::OpKey& op, std::span<const tensor::Value> arguments,
+                                                 std::span<const std::pair<std::string, tensor::Value>> keywords) const = 0;
+};
+
+/// Lends an evaluator to the calling thread for as long as it lives; scopes nest.
+class EvaluatorScope {
+  public:
+    explicit EvaluatorScope(std::shared_ptr<const Evaluator> evaluator);
+    ~EvaluatorScope();
+    EvaluatorScope(const EvaluatorScope&) = delete;
+    EvaluatorScope& operator=(const EvaluatorScope&) = delete;
+    static std::shared_ptr<const Evaluator> current();
+
+  private:
+    std::shared_ptr<const Evaluator> m_previous;
+};
+
+/// A function as models call it.
+struct Function {
+    std::string_view op;       ///< operator with overload: "conv2d", "flatten.using_ints"
+    std::string_view display;  ///< the function's own name, from which nodes get theirs: "flatten"
+    std::string_view target;   ///< as a person knows it: "torch.flatten"
+    bool makesTensor = true;   ///< false: the result's kind depends on the arguments
+    std::string_view domain = "aten";
+};
+
+/// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Throws TraceError.
+Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
+/// The same for a method; the receiver is the first argument. The node is CallMethod and named after `function.display`.
+Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
+
+}  // namespace sonde::trace

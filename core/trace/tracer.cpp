@@ -1,0 +1,473 @@
+#include "core/trace/tracer.h"
+
+#include <algorithm>
+
+namespace sonde::trace {
+
+using graph::Argument;
+using graph::BodyId;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::NodeId;
+using tensor::Value;
+
+namespace {
+
+thread_local Tracer* tActive = nullptr;
+
+/// Modules nest as deep as a model's file says.
+constexpr std::size_t kMaxDepth = 400;
+
+/// A function as a module, so that it can be traced; its constants land there.
+class FunctionModule final : public Module {
+  public:
+    FunctionModule(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters)
+        : m_function(std::move(function)), m_parameters(std::move(parameters)) {}
+    std::string className() const override { return "Function"; }
+    std::vector<ForwardParameter> signature() const override { return m_parameters; }
+    Var forward(std::span<const Var> in) override { return m_function(in); }
+
+  private:
+    std::function<Var(std::span<const Var>)> m_function;
+    std::vector<ForwardParameter> m_parameters;
+};
+
+template <typename T>
+class Restore {
+  public:
+    explicit Restore(T& place) : m_place(place), m_before(place) {}
+    ~Restore() { m_place = std::move(m_before); }
+    Restore(const Restore&) = delete;
+    Restore& operator=(const Restore&) = delete;
+
+  private:
+    T& m_place;
+    T m_before;
+};
+
+}  // namespace
+
+/// Makes a tracer the thread's active one; leaves its state clean however the trace ends.
+class ActiveTracer {
+  public:
+    explicit ActiveTracer(Tracer& tracer) : m_tracer(tracer), m_before(tActive) { tActive = &tracer; }
+    ~ActiveTracer() {
+        tActive = m_before;
+        m_tracer.m_currentModule.clear();
+        m_tracer.m_currentClass.clear();
+        m_tracer.m_frames.clear();
+    }
+    ActiveTracer(const ActiveTracer&) = delete;
+    ActiveTracer& operator=(const ActiveTracer&) = delete;
+
+  private:
+    Tracer& m_tracer;
+    Tracer* m_before;
+};
+
+Tracer* Tracer::active() { return tActive; }
+
+bool Tracer::isLeafModule(const Module& module, std::string_view) const { return module.isLibrary(); }
+
+const std::string* Tracer::pathOf(const Module& module) const {
+    const auto found = m_paths.find(&module);
+    return found == m_paths.end() ? nullptr : &found->second;
+}
+
+const std::optional<std::string>& Tracer::originOf(NodeId node) const {
+    return m_graph->expr(m_graph->node(node).producer).qualname;
+}
+
+graph::ModuleTree Tracer::tree() const {
+    graph::ModuleTree tree = moduleTree(*m_root);
+    for (std::size_t i = 0; i < tree.modules().size(); ++i) {
+        graph::ModuleInfo& info = tree.mutableModule(i);
+        info.visited = i == 0 || m_visited.contains(info.qualname);
+        if (const auto failure = m_failures.find(info.qualname); failure != m_failures.end()) info.failure = failure->second;
+    }
+    return tree;
+}
+
+void Tracer::begin(std::shared_ptr<Module> root) {
+    m_root = std::move(root);
+    m_graph = std::make_shared<graph::InternalGraph>();
+    m_graph->name = m_root->className();
+    m_graph->mutableScope(m_graph->rootScope()).moduleClass = m_root->className();
+    m_frames.clear();
+    m_frames.push_back({m_graph->mainId(), m_graph->rootScope(), {}, {}, {}});
+    m_currentModule.clear();
+    m_currentClass = m_root->className();
+    m_paths.clear();
+    m_slotPaths.clear();
+    m_calls.clear();
+    m_visited.clear();
+    m_failures.clear();
+    m_isTensor.clear();
+    m_rebound.clear();
+    m_constants.clear();
+    for (const auto& [path, module] : namedModules(*m_root)) m_paths.emplace(module, path);
+    for (const NamedTensor& named : namedTensors(*m_root)) m_slotPaths.emplace(named.slot.get(), named.path);
+}
+
+base::Result<Tracer::GraphPtr> Tracer::trace(std::function<Var(std::span<const Var>)> function,
+                                             std::vector<ForwardParameter> parameters) {
+    return trace(std::make_shared<FunctionModule>(std::move(function), std::move(parameters)));
+}
+
+base::Result<Tracer::GraphPtr> Tracer::trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
+    begin(std::move(root));
+    ActiveTracer active(*this);
+    aboutToTrace();
+    return run(concrete);
+}
+
+base::Result<Tracer::GraphPtr> Tracer::run(const ConcreteArguments& concrete) {
+    try {
+        finish(m_root->forward(placeholders(concrete)));
+    } catch (const TraceError& error) {
+        return error.toError(m_currentModule.empty() ? m_root->className() : m_currentModule);
+    } catch (const std::bad_alloc&) {
+        return base::runError("no memory left while tracing", m_root->className());
+    }
+    return m_graph;
+}
+
+std::vector<Var> Tracer::placeholders(const ConcreteArguments& concrete) {
+    std::vector<Var> result;
+    for (const ForwardParameter& parameter : m_root->signature()) {
+        const auto given = concrete.find(parameter.name);
+        if (given == concrete.end() || given->second.isTensor()) {
+            result.push_back(placeholder(parameter, parameter.name));
+        } else {
+            result.push_back(specialised(parameter, given->second));
+        }
+    }
+    return result;
+}
+
+Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& candidate) {
+    Argument fallback;
+    if (parameter.fallback) fallback = toArgument(Var(*parameter.fallback));
+    const std::string name = m_frames.back().names.unique(nameCandidate(candidate));
+    const NodeId node = m_graph->addInput(m_graph->mainId(), name, {}, candidate, m_graph->main().order.size());
+    const ExprId expr = m_graph->node(node).producer;
+    m_graph->mutableExpr(expr).moduleClass = m_currentClass;
+    if (parameter.fallback) m_graph->setArguments(expr, {std::move(fallback)});
+    m_isTensor.resize(m_graph->nodeCount(), false);
+    return Var::proxy(*this, node);
+}
+
+Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
+    if (value.isListLike() || value.kind() == tensor::ValueKind::Dict) {
+        std::size_t count = 0;
+        const std::function<Var(const Value&)> leaves = [&](const Value& item) -> Var {
+            std::vector<Var> items;
+            if (item.kind() == tensor::ValueKind::Dict) {
+                std::vector<std::pair<Value, Var>> entries;
+                for (const auto& [key, entry] : item.dictItems()) entries.emplace_back(key, leaves(entry));
+                return Var::dict(std::move(entries));
+            }
+            if (!item.isListLike()) {
+                return placeholder({parameter.name, std::nullopt, false}, parameter.name + '_' + std::to_string(++count));
+            }
+            for (const Value& entry : item.items()) items.push_back(leaves(entry));
+            return item.kind() == tensor::ValueKind::Tuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
+        };
+        return leaves(value);
+    }
+    const Var given = placeholder(parameter, parameter.name + "_1");
+    const std::string text = value.isNone() ? "None" : value.text();
+    const std::string message = parameter.name + " has been specialized to have value " + text + " but got another value";
+    if (value.isNone()) {
+        callFunction(Function{"_assert_is_none", "_assert_is_none", "_assert_is_none", false, "prim"}, {given, message});
+    } else {
+        const Var equal = given == Var(value);
+        callFunction(Function{"_assert", "_assert", "torch._assert", false, "prim"}, {equal, message});
+    }
+    return Var(value);
+}
+
+void Tracer::finish(const Var& result) {
+    Argument structure = toArgument(result);
+    m_graph->setResult(m_graph->mainId(), structure);
+    Expr output;
+    output.kind = ExprKind::Output;
+    output.target = "output";
+    output.arguments = {std::move(structure)};
+    output.body = m_graph->mainId();
+    output.scope = m_graph->rootScope();
+    const std::string name = m_frames.back().names.unique("output");
+    m_graph->addExpr(std::move(output), std::span(&name, 1));
+}
+
+Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
+    const std::string* path = pathOf(module);
+    if (!path) throw TraceError(TraceErrorKind::Name, "module is not installed as a submodule");
+    if (m_frames.size() > kMaxDepth || static_cast<std::size_t>(std::count(path->begin(), path->end(), '.')) > kMaxDepth) {
+        throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
+    }
+    m_visited.insert(*path);
+    const Restore restoreModule(m_currentModule);
+    const Restore restoreClass(m_currentClass);
+    m_currentModule = *path;
+    m_currentClass = module.className();
+    if (isLeafModule(module, *path)) return callLeaf(module, *path, std::move(arguments), std::move(keywords));
+    const std::size_t mark = m_graph->exprCount();
+    try {
+        return callThrough(module, *path, arguments, keywords);
+    } catch (const TraceError& error) {
+        if (!absorbs(module, error)) throw;
+        m_failures.emplace(*path, error.message());
+    }
+    abandon(mark);
+    return callLeaf(module, *path, std::move(arguments), std::move(keywords));
+}
+
+Var Tracer::callThrough(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords) {
+    const std::size_t depth = m_frames.size();
+    const graph::ScopeId caller = m_frames.back().scope;
+    m_frames.back().scope = m_graph->addScope(caller, path, m_currentClass, m_calls[path]++);
+    struct Leave {
+        std::vector<Frame>& frames;
+        std::size_t depth;
+        graph::ScopeId scope;
+        ~Leave() {
+            frames.resize(depth);
+            frames.back().scope = scope;
+        }
+    } leave{m_frames, depth, caller};
+    return module.forward(module.bound(std::move(arguments), keywords));
+}
+
+Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords) {
+    const Var result = record(ExprKind::CallModule, {}, path, path, arguments, keywords, module.makesTensor());
+    recordInside(module, path, m_graph->node(result.node()).producer, arguments, keywords);
+    return result;
+}
+
+Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std::size_t& used) {
+    if (outer.isProxy()) {
+        Frame& frame = m_frames.back();
+        const std::string unique = frame.prefix + frame.names.unique(nameCandidate(name));
+        const NodeId input = m_graph->addInput(body, unique, m_graph->node(current(outer.node())).type, name);
+        Expr& expr = m_graph->mutableExpr(m_graph->node(input).producer);
+        expr.scope = frame.scope;
+        expr.moduleClass = m_currentClass;
+        m_isTensor.resize(m_graph->nodeCount(), false);
+        m_isTensor[input.index()] = isTensor(outer.node());
+        ++used;
+        return Var::proxy(*this, input);
+    }
+    if (outer.kind() == Var::Kind::Value || !outer.hasProxy()) return outer;
+    std::vector<Var> items;
+    std::vector<std::pair<Value, Var>> entries;
+    for (std::size_t i = 0; i < outer.items().size(); ++i) {
+        Var item = insideOf(outer.items()[i], body, name, used);
+        if (outer.kind() == Var::Kind::Dict) {
+            entries.emplace_back(outer.keys()[i], std::move(item));
+        } else {
+            items.push_back(std::move(item));
+        }
+    }
+    switch (outer.kind()) {
+        case Var::Kind::Dict: return Var::dict(std::move(entries));
+        case Var::Kind::Slice: return Var::slice(items[0], items[1], items[2]);
+        case Var::Kind::Tuple: return Var::tuple(std::move(items));
+        default: return Var::list(std::move(items));
+    }
+}
+
+namespace {
+
+/// A module whose forward depends on the data: run on values when its turn comes.
+class ModuleCallable final : public graph::Callable {
+  public:
+    ModuleCallable(std::shared_ptr<Module> module, std::shared_ptr<const Evaluator> evaluator)
+        : m_module(std::move(module)), m_evaluator(std::move(evaluator)) {}
+
+    base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
+        const EvaluatorScope scope(m_evaluator);
+        try {
+            std::vector<Var> in(arguments.begin(), arguments.end());
+            const Var result = m_module->forward(in);
+            return std::vector<Value>{result.toValue()};
+        } catch (const TraceError& error) {
+            return base::runError(error.message());
+        }
+    }
+
+  private:
+    std::shared_ptr<Module> m_module;
+    std::shared_ptr<const Evaluator> m_evaluator;
+};
+
+}  // namespace
+
+void Tracer::recordInside(Module& module, const std::string& path, ExprId call, const std::vector<Var>& arguments,
+                          const Keywords& keywords) {
+    const std::size_t firstExpr = m_graph->exprCount();
+    const BodyId body = m_graph->addBody(call, path);
+    const graph::ScopeId scope =
+        m_graph->addScope(m_frames.back().scope, path, m_currentClass, m_calls[path]++);
+    const NodeId node = m_graph->expr(call).outputs.front();
+    const std::size_t depth = m_frames.size();
+    std::string failure;
+    try {
+        m_frames.push_back({body, scope, m_graph->node(node).name + '/', {}, {}});
+        const std::vector<ForwardParameter> parameters = module.signature();
+        std::size_t used = 0;
+        std::vector<Var> inner;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            inner.push_back(insideOf(arguments[i], body, i < parameters.size() ? parameters[i].name : "args", used));
+        }
+        Keywords innerKeywords;
+        for (const auto& [name, value] : keywords) innerKeywords.emplace_back(name, insideOf(value, body, name, used));
+        m_graph->setResult(body, toArgument(module.forward(module.bound(std::move(inner), innerKeywords))));
+        m_frames.resize(depth);
+        return;
+    } catch (const TraceError& error) {
+        failure = error.message();
+    }
+    m_frames.resize(depth);
+    m_graph->setResult(body, Argument::omitted());
+    abandon(firstExpr);
+    m_failures.emplace(path, failure);
+    // The callable sees one value per parameter, so names and defaults are settled here.
+    std::vector<Argument> settled;
+    for (const Var& value : module.bound(arguments, keywords)) settled.push_back(toArgument(value));
+    m_graph->setArguments(call, std::move(settled));
+    Expr& expr = m_graph->mutableExpr(call);
+    expr.bodies.clear();
+    expr.callable = std::make_shared<ModuleCallable>(module.shared_from_this(), EvaluatorScope::current());
+}
+
+void Tracer::abandon(std::size_t firstExpr) {
+    for (std::size_t i = m_graph->exprCount(); i-- > firstExpr;) {
+        const ExprId id(i);
+        if (m_graph->isErased(id)) continue;
+        for (BodyId inner : m_graph->expr(id).bodies) m_graph->setResult(inner, Argument::omitted());
+        m_graph->mutableExpr(id).bodies.clear();
+        m_graph->erase(id);
+    }
+    // Cached reads among the erased exprs are gone, too.
+    for (Frame& frame : m_frames) {
+        std::erase_if(frame.parameters, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
+    }
+    std::erase_if(m_rebound, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
+}
+
+NodeId Tracer::addNode(Expr expr, std::string_view candidate) {
+    Frame& frame = m_frames.back();
+    std::string name = frame.names.unique(nameCandidate(candidate));
+    if (!frame.prefix.empty()) name.insert(0, frame.prefix);
+    expr.body = frame.body;
+    expr.scope = frame.scope;
+    const ExprId id = m_graph->addExpr(std::move(expr), std::span(&name, 1));
+    m_isTensor.resize(m_graph->nodeCount(), false);
+    return m_graph->expr(id).outputs.front();
+}
+
+Var Tracer::record(ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+                   std::vector<Var> arguments, Keywords keywords, bool makesTensor) {
+    Expr expr;
+    expr.kind = kind;
+    expr.op = std::move(op);
+    expr.target = std::move(target);
+    expr.arguments.reserve(arguments.size());
+    for (const Var& argument : arguments) expr.arguments.push_back(toArgument(argument));
+    for (const auto& [name, argument] : keywords) expr.keywords.emplace_back(name, toArgument(argument));
+    expr.qualname = m_currentModule;
+    expr.moduleClass = m_currentClass;
+    const NodeId node = addNode(std::move(expr), candidate);
+    m_isTensor[node.index()] = makesTensor;
+    return Var::proxy(*this, node);
+}
+
+NodeId Tracer::current(NodeId node) const {
+    for (auto found = m_rebound.find(node); found != m_rebound.end(); found = m_rebound.find(node)) node = found->second;
+    return node;
+}
+
+void Tracer::rebind(NodeId before, NodeId after) {
+    if (followsInPlace()) m_rebound[current(before)] = after;
+}
+
+Argument Tracer::toArgument(const Var& var) {
+    switch (var.kind()) {
+        case Var::Kind::Proxy:
+            if (&var.tracer() != this) throw TraceError(TraceErrorKind::Runtime, "a proxy of another trace is used");
+            return Argument::of(current(var.node()));
+        case Var::Kind::Value: break;
+        default: {
+            std::vector<Argument> items;
+            items.reserve(var.items().size());
+            for (const Var& item : var.items()) items.push_back(toArgument(item));
+            if (var.kind() == Var::Kind::Dict) return Argument::container(Argument::Kind::Dict, std::move(items), var.keys());
+            const auto kind = var.kind() == Var::Kind::List    ? Argument::Kind::List
+                              : var.kind() == Var::Kind::Tuple ? Argument::Kind::Tuple
+                                                               : Argument::Kind::Slice;
+            return Argument::container(kind, std::move(items));
+        }
+    }
+    const Value& value = var.value();
+    if (!value.isTensor()) return Argument::of(value);
+    if (var.slot()) {
+        if (const auto known = m_slotPaths.find(var.slot().get()); known != m_slotPaths.end()) {
+            return Argument::of(attributeNode(var.slot(), known->second, false));
+        }
+        if (var.slot()->kind == Slot::Kind::Parameter) {
+            throw TraceError(TraceErrorKind::Name, "parameter is not a member of the traced module");
+        }
+    }
+    auto constant = std::make_shared<Slot>(Slot{Slot::Kind::Plain, value.tensor()});
+    return Argument::of(attributeNode(constant, constantPath(value.tensor()), false));
+}
+
+std::string Tracer::constantPath(const tensor::Tensor& tensor) {
+    for (const Constant& known : m_constants) {
+        if (known.tensor.storage() == tensor.storage() && known.tensor.offsetElements() == tensor.offsetElements() &&
+            known.tensor.shape() == tensor.shape() && known.tensor.strides() == tensor.strides()) {
+            return known.path;
+        }
+    }
+    std::string path = "_tensor_constant" + std::to_string(m_constants.size());
+    m_constants.push_back({tensor, path});
+    return path;
+}
+
+NodeId Tracer::attributeNode(const std::shared_ptr<const Slot>& slot, const std::string& path, bool withOrigin) {
+    Expr expr;
+    expr.kind = ExprKind::GetAttr;
+    expr.target = path;
+    expr.isParameter = slot->kind != Slot::Kind::Plain;
+    if (withOrigin) {
+        expr.qualname = m_currentModule;
+        expr.moduleClass = m_currentClass;
+    }
+    // Inside a leaf the attribute's own name says enough: "conv1/weight".
+    std::string_view candidate = path;
+    if (m_frames.size() > 1 && !m_currentModule.empty() && path.starts_with(m_currentModule + '.')) {
+        candidate.remove_prefix(m_currentModule.size() + 1);
+    }
+    const NodeId node = addNode(std::move(expr), candidate);
+    m_graph->setConstant(node, Value(slot->value));
+    m_graph->setType(node, tensor::TypeInfo::tensor(slot->value.dtype(), slot->value.shape()));
+    m_isTensor[node.index()] = true;
+    return node;
+}
+
+Var Tracer::parameterRead(const std::shared_ptr<const Slot>& slot) {
+    const auto known = m_slotPaths.find(slot.get());
+    if (known == m_slotPaths.end() || m_frames.empty()) return Var::ofSlot(slot);
+    // One read per parameter in a body: what the main body has read is not read again by the modules it goes through.
+    Frame& frame = m_frames.back();
+    if (const auto read = frame.parameters.find(slot.get()); read != frame.parameters.end()) {
+        return Var::proxy(*this, read->second);
+    }
+    const NodeId node = attributeNode(slot, known->second, true);
+    m_frames.back().parameters.emplace(slot.get(), node);
+    return Var::proxy(*this, node);
+}
+
+}  // namespace sonde::trace

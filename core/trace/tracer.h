@@ -1,0 +1,138 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/graph/internal_graph.h"
+#include "core/graph/module_tree.h"
+#include "core/trace/error.h"
+#include "core/trace/module.h"
+#include "core/trace/naming.h"
+#include "core/trace/record.h"
+#include "core/trace/var.h"
+
+namespace sonde::trace {
+
+/// Parameters of the root's forward that are fixed for a trace, by name (reference 2, c5): a number, text or None becomes
+/// a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays symbolic.
+using ConcreteArguments = std::map<std::string, tensor::Value>;
+
+/// Runs a module's forward on proxies and records an InternalGraph (reference 4, c1-c4). Derived tracers say what is a
+/// leaf and what happens when a module cannot be traced.
+///
+/// A leaf becomes one CallModule expr that owns a body: the operations of the leaf's own forward, so that it can be run
+/// and looked into. If the leaf itself cannot be traced, the expr holds a Callable that runs it on values instead.
+/// CallModule exprs stand in the scope of their caller; what is in the body is in the leaf's own scope.
+///
+/// One trace at a time per thread and tracer. What a trace leaves behind (origins, visited modules) is readable until
+/// the next one begins.
+class Tracer {
+  public:
+    using GraphPtr = std::shared_ptr<graph::InternalGraph>;
+
+    Tracer() = default;
+    virtual ~Tracer() = default;
+    Tracer(const Tracer&) = delete;
+    Tracer& operator=(const Tracer&) = delete;
+
+    /// Traces a module. Errors: what its forward did that cannot be followed, with the module where it happened.
+    base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
+    /// Traces a function of as many parameters as names are given; it is wrapped in a module that holds its constants.
+    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
+
+    /// The tracer that runs on this thread, or null.
+    static Tracer* active();
+
+    const std::shared_ptr<Module>& root() const { return m_root; }
+    /// Name of the module whose forward runs now; "" at top level and when no trace runs.
+    const std::string& currentModuleQualifiedName() const { return m_currentModule; }
+    /// Module that a node came from: null for the output and for buffers and constants.
+    const std::optional<std::string>& originOf(graph::NodeId node) const;
+    /// First path of a module below the root; null if it is not installed there.
+    const std::string* pathOf(const Module& module) const;
+    /// Modules that were called or traced through, by first path.
+    const std::unordered_set<std::string>& visited() const { return m_visited; }
+    /// Why a module became opaque: it runs on values because its forward could not be followed. By path.
+    const std::map<std::string, std::string>& failures() const { return m_failures; }
+    /// The hierarchy of the last root with what this trace says of it.
+    graph::ModuleTree tree() const;
+
+    // Called by modules, vars and functions while a trace runs.
+    Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords);
+    Var parameterRead(const std::shared_ptr<const Slot>& slot);
+    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+               std::vector<Var> arguments, Keywords keywords, bool makesTensor);
+    /// Known to be a tensor (else it may be anything).
+    bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
+    /// After an in-place operation later uses of `before` mean `after`.
+    void rebind(graph::NodeId before, graph::NodeId after);
+
+  protected:
+    virtual bool isLeafModule(const Module& module, std::string_view path) const;
+    /// Asked when the forward of a traced-through module throws; true: the module becomes an opaque call instead.
+    virtual bool absorbs(const Module& module, const TraceError& error) { (void)module, (void)error; return false; }
+    /// In-place methods change what later uses of their receiver mean (needed for right values).
+    virtual bool followsInPlace() const { return true; }
+    virtual void aboutToTrace() {}
+
+    graph::InternalGraph& graph() { return *m_graph; }
+    graph::Argument toArgument(const Var& var);
+
+  private:
+    /// What is being recorded into: the main body, or the inside of a leaf.
+    struct Frame {
+        graph::BodyId body;
+        graph::ScopeId scope;
+        std::string prefix;  ///< of node names: "conv1/" inside of the call named conv1
+        FxNames names;
+        std::unordered_map<const Slot*, graph::NodeId> parameters;
+    };
+
+    void begin(std::shared_ptr<Module> root);
+    base::Result<GraphPtr> run(const ConcreteArguments& concrete);
+    std::vector<Var> placeholders(const ConcreteArguments& concrete);
+    Var placeholder(const ForwardParameter& parameter, const std::string& candidate);
+    Var specialised(const ForwardParameter& parameter, const tensor::Value& value);
+    void finish(const Var& result);
+
+    Var callThrough(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords);
+    Var callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords);
+    void recordInside(Module& module, const std::string& path, graph::ExprId call, const std::vector<Var>& arguments,
+                      const Keywords& keywords);
+    Var insideOf(const Var& outer, graph::BodyId body, const std::string& name, std::size_t& used);
+    /// Takes back every expr from this one on.
+    void abandon(std::size_t firstExpr);
+
+    graph::NodeId addNode(graph::Expr expr, std::string_view candidate);
+    graph::NodeId attributeNode(const std::shared_ptr<const Slot>& slot, const std::string& path, bool withOrigin);
+    std::string constantPath(const tensor::Tensor& tensor);
+    graph::NodeId current(graph::NodeId node) const;
+
+    std::shared_ptr<Module> m_root;
+    GraphPtr m_graph;
+    std::vector<Frame> m_frames;
+    std::string m_currentModule;
+    std::string m_currentClass;
+    std::unordered_map<const Module*, std::string> m_paths;
+    std::unordered_map<const Slot*, std::string> m_slotPaths;
+    std::unordered_map<std::string, int> m_calls;  ///< how often each path was called
+    std::unordered_set<std::string> m_visited;
+    std::map<std::string, std::string> m_failures;
+    std::vector<bool> m_isTensor;                  ///< by node
+    std::unordered_map<graph::NodeId, graph::NodeId> m_rebound;
+    struct Constant {
+        tensor::Tensor tensor;
+        std::string path;
+    };
+    std::vector<Constant> m_constants;
+    friend class ActiveTracer;
+};
+
+}  // namespace sonde::trace
