@@ -98,7 +98,8 @@ ExprId InternalGraph::addExpr(Expr newExpr, std::span<const std::string> outputN
     return id;
 }
 
-NodeId InternalGraph::addInput(BodyId bodyId, std::string nodeName, TypeInfo type, std::string parameter) {
+NodeId InternalGraph::addInput(BodyId bodyId, std::string nodeName, TypeInfo type, std::string parameter,
+                               std::optional<std::size_t> position) {
     Expr input;
     input.kind = ExprKind::Input;
     input.target = parameter.empty() ? nodeName : std::move(parameter);
@@ -110,7 +111,7 @@ NodeId InternalGraph::addInput(BodyId bodyId, std::string nodeName, TypeInfo typ
     } else {
         input.qualname = "";
     }
-    const ExprId id = addExpr(std::move(input), std::span<const std::string>(&nodeName, 1), list.inputs.size());
+    const ExprId id = addExpr(std::move(input), std::span<const std::string>(&nodeName, 1), position.value_or(list.inputs.size()));
     const NodeId node = expr(id).outputs.front();
     m_nodes[node.index()].type = std::move(type);
     m_bodies[bodyId.index()].inputs.push_back(node);

@@ -154,7 +154,9 @@ class InternalGraph {
     /// Appends (or inserts before `position` in the body's order) an expr. `inputs` is derived from the arguments;
     /// `outputs` are made from outputNames (made unique only if `uniqueNames`). The expr's body and scope must be set.
     ExprId addExpr(Expr expr, std::span<const std::string> outputNames, std::optional<std::size_t> position = {});
-    NodeId addInput(BodyId body, std::string name, TypeInfo type, std::string parameter = {});
+    /// Stands behind the inputs there are, or at `position` of the body's order.
+    NodeId addInput(BodyId body, std::string name, TypeInfo type, std::string parameter = {},
+                    std::optional<std::size_t> position = {});
     void setResult(BodyId body, Argument result);
     void setType(NodeId id, TypeInfo type) { m_nodes[id.index()].type = std::move(type); }
     void setConstant(NodeId id, Value value) { m_nodes[id.index()].constant = std::move(value); }

@@ -28,16 +28,18 @@ Var evaluate(const Function& function, const std::vector<Var>& arguments, const 
     for (const Var& argument : arguments) values.push_back(argument.toValue());
     std::vector<std::pair<std::string, tensor::Value>> named;
     for (const auto& [name, argument] : keywords) named.emplace_back(name, argument.toValue());
-    auto result = tCurrent->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named);
-    if (!result) throw TraceError(TraceErrorKind::Runtime, result.error().text());
-    return Var(std::move(*result));
+    auto results =
+        tCurrent->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named, function.outputs);
+    if (!results) throw TraceError(TraceErrorKind::Runtime, results.error().text());
+    if (function.outputs == 1) return Var(std::move(results->front()));
+    return Var(tensor::Value::tuple(std::move(*results)));
 }
 
 Var call(graph::ExprKind kind, const Function& function, std::vector<Var> arguments, Keywords keywords) {
     Tracer* tracer = findTracer(arguments, keywords);
     if (!tracer) return evaluate(function, arguments, keywords);
     return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0}, std::string(function.target),
-                          function.display, std::move(arguments), std::move(keywords), function.makesTensor);
+                          function.display, std::move(arguments), std::move(keywords), function.makesTensor, function.outputs);
 }
 
 }  // namespace

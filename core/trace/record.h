@@ -16,9 +16,10 @@ namespace sonde::trace {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    /// One value per argument; keywords by the operator's parameter names. One result value.
-    virtual base::Result<tensor::Value> evaluate(const graph::OpKey& op, std::span<const tensor::Value> arguments,
-                                                 std::span<const std::pair<std::string, tensor::Value>> keywords) const = 0;
+    /// One value per argument; keywords by the operator's parameter names. As many values as outputs are asked for.
+    virtual base::Result<std::vector<tensor::Value>> evaluate(
+        const graph::OpKey& op, std::span<const tensor::Value> arguments,
+        std::span<const std::pair<std::string, tensor::Value>> keywords, std::size_t outputCount) const = 0;
 };
 
 /// Lends an evaluator to the calling thread for as long as it lives; scopes nest.
@@ -41,6 +42,7 @@ struct Function {
     std::string_view target;   ///< as a person knows it: "torch.flatten"
     bool makesTensor = true;   ///< false: the result's kind depends on the arguments
     std::string_view domain = "aten";
+    std::size_t outputs = 1;   ///< more: the call gives a tuple of them
 };
 
 /// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Throws TraceError.

@@ -357,19 +357,22 @@ void Tracer::abandon(std::size_t firstExpr) {
     std::erase_if(m_rebound, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
 }
 
-NodeId Tracer::addNode(Expr expr, std::string_view candidate) {
+ExprId Tracer::addExpr(Expr expr, std::string_view candidate, std::size_t outputs) {
     Frame& frame = m_frames.back();
-    std::string name = frame.names.unique(nameCandidate(candidate));
-    if (!frame.prefix.empty()) name.insert(0, frame.prefix);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < outputs; ++i) {
+        names.push_back(frame.names.unique(nameCandidate(candidate)));
+        if (!frame.prefix.empty()) names.back().insert(0, frame.prefix);
+    }
     expr.body = frame.body;
     expr.scope = frame.scope;
-    const ExprId id = m_graph->addExpr(std::move(expr), std::span(&name, 1));
+    const ExprId id = m_graph->addExpr(std::move(expr), names);
     m_isTensor.resize(m_graph->nodeCount(), false);
-    return m_graph->expr(id).outputs.front();
+    return id;
 }
 
 Var Tracer::record(ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
-                   std::vector<Var> arguments, Keywords keywords, bool makesTensor) {
+                   std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs) {
     Expr expr;
     expr.kind = kind;
     expr.op = std::move(op);
@@ -379,9 +382,13 @@ Var Tracer::record(ExprKind kind, graph::OpKey op, std::string target, std::stri
     for (const auto& [name, argument] : keywords) expr.keywords.emplace_back(name, toArgument(argument));
     expr.qualname = m_currentModule;
     expr.moduleClass = m_currentClass;
-    const NodeId node = addNode(std::move(expr), candidate);
-    m_isTensor[node.index()] = makesTensor;
-    return Var::proxy(*this, node);
+    const ExprId id = addExpr(std::move(expr), candidate, outputs);
+    std::vector<Var> results;
+    for (NodeId node : m_graph->expr(id).outputs) {
+        m_isTensor[node.index()] = makesTensor;
+        results.push_back(Var::proxy(*this, node));
+    }
+    return outputs == 1 ? results.front() : Var::tuple(std::move(results));
 }
 
 NodeId Tracer::current(NodeId node) const {
@@ -450,7 +457,7 @@ NodeId Tracer::attributeNode(const std::shared_ptr<const Slot>& slot, const std:
     if (m_frames.size() > 1 && !m_currentModule.empty() && path.starts_with(m_currentModule + '.')) {
         candidate.remove_prefix(m_currentModule.size() + 1);
     }
-    const NodeId node = addNode(std::move(expr), candidate);
+    const NodeId node = m_graph->expr(addExpr(std::move(expr), candidate)).outputs.front();
     m_graph->setConstant(node, Value(slot->value));
     m_graph->setType(node, tensor::TypeInfo::tensor(slot->value.dtype(), slot->value.shape()));
     m_isTensor[node.index()] = true;

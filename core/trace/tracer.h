@@ -68,7 +68,7 @@ class Tracer {
     Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords);
     Var parameterRead(const std::shared_ptr<const Slot>& slot);
     Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
-               std::vector<Var> arguments, Keywords keywords, bool makesTensor);
+               std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs = 1);
     /// Known to be a tensor (else it may be anything).
     bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
     /// After an in-place operation later uses of `before` mean `after`.
@@ -110,7 +110,7 @@ class Tracer {
     /// Takes back every expr from this one on.
     void abandon(std::size_t firstExpr);
 
-    graph::NodeId addNode(graph::Expr expr, std::string_view candidate);
+    graph::ExprId addExpr(graph::Expr expr, std::string_view candidate, std::size_t outputs = 1);
     graph::NodeId attributeNode(const std::shared_ptr<const Slot>& slot, const std::string& path, bool withOrigin);
     std::string constantPath(const tensor::Tensor& tensor);
     graph::NodeId current(graph::NodeId node) const;

@@ -41,6 +41,8 @@ Var Var::slice(Var start, Var stop, Var step) {
     return container(Kind::Slice, {std::move(start), std::move(stop), std::move(step)});
 }
 
+Var Var::slice(Var start, Var stop) { return slice(std::move(start), std::move(stop), Var()); }
+
 Var Var::ellipsis() { return Var(Value::object(std::make_shared<tensor::EllipsisValue>())); }
 
 Var Var::ofSlot(std::shared_ptr<const Slot> slot) {
@@ -191,6 +193,8 @@ Var Var::method(std::string_view name, std::vector<Var> args, Keywords keywords,
     args.insert(args.begin(), *this);
     return callMethod(Function{op.empty() ? name : op, name, name}, std::move(args), std::move(keywords));
 }
+
+Var Var::method(std::string_view name) const { return method(name, {}, {}); }
 
 namespace {
 

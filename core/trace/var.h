@@ -53,7 +53,8 @@ class Var {
     static Var tuple(std::vector<Var> items) { return container(Kind::Tuple, std::move(items)); }
     static Var dict(std::vector<std::pair<tensor::Value, Var>> items);
     /// start:stop:step as an index; none where left out.
-    static Var slice(Var start = {}, Var stop = {}, Var step = {});
+    static Var slice(Var start, Var stop, Var step);
+    static Var slice(Var start, Var stop);
     /// `...` as an index.
     static Var ellipsis();
     /// A module's tensor as a value: a buffer, a plain tensor, or a parameter outside of any trace.
@@ -90,7 +91,8 @@ class Var {
     /// Attribute read ("T", "shape"): a getattr node on a proxy.
     Var attr(std::string_view name) const;
     /// Tensor method by name: recorded as CallMethod. The operator is aten::NAME (overload as in `op`, if given).
-    Var method(std::string_view name, std::vector<Var> args = {}, Keywords keywords = {}, std::string_view op = {}) const;
+    Var method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op = {}) const;
+    Var method(std::string_view name) const;
 
   private:
     static Var container(Kind kind, std::vector<Var> items);

@@ -1,0 +1,47 @@
+#include "core/nn/linear.h"
+
+#include "core/nn/functional.h"
+
+namespace sonde::nn {
+
+Linear::Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias)
+    : Layer("Linear"), m_weight(addParameter("weight", zeros({outFeatures, inFeatures}))) {
+    if (bias) m_bias = addParameter("bias", zeros({outFeatures}));
+}
+
+Var Linear::forward(std::span<const Var> in) {
+    const Var weight = m_weight;
+    return linear(in[0], weight, m_bias.read());
+}
+
+std::string Linear::extraText() const {
+    const tensor::Shape& shape = m_weight.value().shape();
+    return "in_features=" + std::to_string(shape[1]) + ", out_features=" + std::to_string(shape[0]);
+}
+
+void Linear::setWeight(const Attribute& weight) {
+    m_weight = weight;
+    addSlot("weight", weight.slot());
+}
+
+Bilinear::Bilinear(std::int64_t in1, std::int64_t in2, std::int64_t out, bool bias)
+    : Layer("Bilinear"), m_weight(addParameter("weight", zeros({out, in1, in2}))) {
+    if (bias) m_bias = addParameter("bias", zeros({out}));
+}
+
+Var Bilinear::forward(std::span<const Var> in) {
+    const Var weight = m_weight;
+    return trace::callFunction(trace::Function{"bilinear", "bilinear", "torch.nn.functional.bilinear"},
+                               {in[0], in[1], weight, m_bias.read()});
+}
+
+Embedding::Embedding(std::int64_t count, std::int64_t dim, std::int64_t paddingIndex)
+    : Layer("Embedding"), m_paddingIndex(paddingIndex), m_weight(addParameter("weight", zeros({count, dim}))) {}
+
+Var Embedding::forward(std::span<const Var> in) {
+    const Var weight = m_weight;
+    return trace::callFunction(trace::Function{"embedding", "embedding", "torch.nn.functional.embedding"},
+                               {weight, in[0], m_paddingIndex});
+}
+
+}  // namespace sonde::nn

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/nn/module.h"
+
+namespace sonde::nn {
+
+/// y = x W^T + b.  x […,I] -> y […,O]; weight [O,I], bias [O].
+class Linear : public Layer {
+  public:
+    Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias = true);
+    Var forward(std::span<const Var> in) override;
+    std::string extraText() const override;
+    const Attribute& weight() const { return m_weight; }
+    /// Shares another module's parameter (tied weights).
+    void setWeight(const Attribute& weight);
+
+  private:
+    Attribute m_weight;
+    Attribute m_bias;
+};
+
+/// y_o = x1^T W_o x2 + b_o.  x1 […,I], x2 […,J] -> y […,O]; weight [O,I,J], bias [O].
+class Bilinear : public Layer {
+  public:
+    Bilinear(std::int64_t in1, std::int64_t in2, std::int64_t out, bool bias = true);
+    std::vector<ForwardParameter> signature() const override { return {{"input1", {}, false}, {"input2", {}, false}}; }
+    Var forward(std::span<const Var> in) override;
+
+  private:
+    Attribute m_weight;
+    Attribute m_bias;
+};
+
+/// Rows of a table: ids […] (integers in 0…n-1) -> y […,D]; weight [n,D].
+class Embedding : public Layer {
+  public:
+    Embedding(std::int64_t count, std::int64_t dim, std::int64_t paddingIndex = -1);
+    Var forward(std::span<const Var> in) override;
+    const Attribute& weight() const { return m_weight; }
+
+  private:
+    std::int64_t m_paddingIndex;
+    Attribute m_weight;
+};
+
+}  // namespace sonde::nn

@@ -1,0 +1,56 @@
+#pragma once
+
+// What a layer is written with. A module of one's own:
+//
+//     class Block : public nn::Module {
+//       public:
+//         explicit Block(std::int64_t c) : m_conv(add("conv", std::make_shared<nn::Conv2d>(c, c, 3))) {}
+//         std::string className() const override { return "Block"; }
+//         Var forward(std::span<const Var> in) override { return nn::relu((*m_conv)(in[0])) + in[0]; }
+//       private:
+//         std::shared_ptr<nn::Conv2d> m_conv;
+//     };
+
+#include "core/trace/module.h"
+#include "core/trace/record.h"
+#include "core/trace/var.h"
+
+namespace sonde::nn {
+
+using trace::Attribute;
+using trace::ForwardParameter;
+using trace::Keywords;
+using trace::Module;
+using trace::Var;
+using tensor::Tensor;
+
+using Ints = std::vector<std::int64_t>;
+
+/// A module that comes with Sonde: a leaf for tracers.
+class Layer : public Module {
+  public:
+    explicit Layer(std::string className) : m_className(std::move(className)) {}
+    std::string className() const final { return m_className; }
+    bool isLibrary() const override { return true; }
+
+  private:
+    std::string m_className;
+};
+
+/// New tensors for parameters, float32. Throw TraceError (MemoryError's text) if there is no room.
+Tensor zeros(const tensor::Shape& shape);
+Tensor ones(const tensor::Shape& shape);
+
+/// n copies of a number: `3` as a kernel size of a 2-d layer means [3, 3].
+Ints repeated(std::int64_t value, std::size_t n);
+/// Integers given as one (for all axes) or as one per axis.
+struct Sizes {
+    Ints values;
+    Sizes(std::int64_t value) : values{value} {}
+    Sizes(int value) : values{value} {}
+    Sizes(Ints list) : values(std::move(list)) {}
+    Sizes(std::initializer_list<std::int64_t> list) : values(list) {}
+    Ints of(std::size_t n) const { return values.size() == n ? values : repeated(values.empty() ? 0 : values.front(), n); }
+};
+
+}  // namespace sonde::nn
