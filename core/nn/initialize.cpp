@@ -51,7 +51,7 @@ void initialize(Module& root, std::uint64_t seed) {
     for (const auto& [path, module] : trace::namedModules(root)) {
         const std::string moduleClass = module->className();
         if (moduleClass.find("Norm") != std::string::npos) continue;
-        for (const Module::NamedSlot& named : module->slots()) {
+        for (const Module::NamedSlot& named : module->ownTensors()) {
             const bool fills = named.slot->kind == trace::Slot::Kind::Parameter &&
                                named.slot->value.dtype() == tensor::DType::Float32;
             if (!fills || !done.insert(named.slot.get()).second) continue;

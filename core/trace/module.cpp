@@ -112,7 +112,7 @@ namespace {
 std::string joined(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + '.' + name; }
 
 void collectTensors(const Module& module, const std::string& path, std::vector<NamedTensor>& into) {
-    for (const Module::NamedSlot& named : module.slots()) into.push_back({joined(path, named.name), named.slot});
+    for (const Module::NamedSlot& named : module.ownTensors()) into.push_back({joined(path, named.name), named.slot});
     for (const Module::Child& child : module.children()) collectTensors(*child.module, joined(path, child.name), into);
 }
 
@@ -127,7 +127,7 @@ void describe(const Module& module, const std::string& path, graph::ModuleTree& 
     const std::size_t index = tree.add(path, module.className());
     graph::ModuleInfo& info = tree.mutableModule(index);
     info.moduleClass = module.className();
-    for (const Module::NamedSlot& named : module.slots()) {
+    for (const Module::NamedSlot& named : module.ownTensors()) {
         if (named.slot->kind == Slot::Kind::Plain) continue;
         const tensor::Tensor& value = named.slot->value;
         graph::ParameterInfo parameter;

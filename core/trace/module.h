@@ -80,7 +80,7 @@ class Module : public std::enable_shared_from_this<Module> {
     std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const;
 
     const std::vector<Child>& children() const { return m_children; }
-    const std::vector<NamedSlot>& slots() const { return m_slots; }
+    const std::vector<NamedSlot>& ownTensors() const { return m_slots; }
     Module* child(std::string_view name) const;
     /// By dotted path, "" is the module itself; null if there is none.
     Module* find(std::string_view path);

@@ -308,8 +308,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
                           const Keywords& keywords) {
     const std::size_t firstExpr = m_graph->exprCount();
     const BodyId body = m_graph->addBody(call, path);
-    const graph::ScopeId scope =
-        m_graph->addScope(m_frames.back().scope, path, m_currentClass, m_calls[path]++);
+    const graph::ScopeId scope = m_frames.back().scope;
     const NodeId node = m_graph->expr(call).outputs.front();
     const std::size_t depth = m_frames.size();
     std::string failure;

@@ -29,7 +29,7 @@ using ConcreteArguments = std::map<std::string, tensor::Value>;
 ///
 /// A leaf becomes one CallModule expr that owns a body: the operations of the leaf's own forward, so that it can be run
 /// and looked into. If the leaf itself cannot be traced, the expr holds a Callable that runs it on values instead.
-/// CallModule exprs stand in the scope of their caller; what is in the body is in the leaf's own scope.
+/// A leaf has no scope of its own: its call and what is in the body stand in the scope of the caller.
 ///
 /// One trace at a time per thread and tracer. What a trace leaves behind (origins, visited modules) is readable until
 /// the next one begins.
