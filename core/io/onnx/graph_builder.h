@@ -1,0 +1,97 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "core/io/onnx/onnx_reader.h"
+#include "core/io/onnx/proto.h"
+#include "core/io/onnx/qualnames.h"
+#include "core/io/onnx/tensor_proto.h"
+
+namespace sonde::io::onnx {
+
+/// The names that can be read at a place in the file, with those of the graphs around it.
+struct Names {
+    const Names* outer = nullptr;
+    std::unordered_map<std::string_view, graph::NodeId> nodes;
+
+    graph::NodeId find(std::string_view name) const;
+};
+
+/// An attribute of a call of a model-local function, and where its graphs find their names.
+struct CallAttribute {
+    AttributeProto attribute;
+    const Names* names = nullptr;
+};
+using CallAttributes = std::unordered_map<std::string_view, CallAttribute>;
+
+/// Turns the messages of one model into an InternalGraph.
+class GraphBuilder {
+  public:
+    GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work);
+
+    /// The main graph, with everything in it.
+    base::Result<void> build(const GraphProto& graph);
+    graph::InternalGraph takeGraph() { return std::move(m_graph); }
+    const graph::InternalGraph& graph() const { return m_graph; }
+    base::Diagnostics takeDiagnostics() { return std::move(m_diagnostics); }
+    const std::vector<NameHint>& hints() const { return m_hints; }
+    const std::vector<FunctionCall>& calls() const { return m_calls; }
+    graph::InternalGraph& mutableGraph() { return m_graph; }
+
+  private:
+    /// Where nodes are being added.
+    struct Place {
+        graph::BodyId body;
+        Names& names;
+        const OpsetImports& opsets;
+        const CallAttributes* attributes = nullptr;  ///< of the function being unfolded
+        std::optional<std::size_t> call;             ///< index in m_calls
+        std::string prefix;                          ///< of new node names inside functions
+        int depth = 0;
+    };
+    struct FunctionKey;
+
+    base::Result<void> buildInputs(const GraphProto& graph, const std::unordered_set<std::string_view>& initialized, Place& place);
+    base::Result<void> buildInitializers(const GraphProto& graph, Place& place);
+    base::Result<void> buildBody(const GraphProto& graph, Place& place);
+    base::Result<void> buildNodes(const std::vector<NodeProto>& nodes, Place& place);
+    base::Result<void> buildNode(const NodeProto& node, Place& place);
+    base::Result<void> buildOperator(const NodeProto& node, Place& place);
+    base::Result<void> buildAttributes(const NodeProto& node, const Place& place, graph::Expr& expr,
+                                       std::vector<std::pair<Bytes, std::pair<Bytes, const Names*>>>& bodies);
+    base::Result<void> buildSubgraph(graph::ExprId owner, Bytes label, Bytes message, const Names* names, const Place& place);
+    base::Result<void> unfold(const NodeProto& node, const FunctionProto& function, Place& place);
+    base::Result<std::vector<graph::NodeId>> readInputs(const NodeProto& node, const Place& place) const;
+    base::Result<void> define(std::string_view name, graph::NodeId node, const NodeProto& by, Place& place) const;
+
+    /// Order of execution: the file's if it is one, else a sorted one. Error if there is none.
+    base::Result<std::vector<std::size_t>> sorted(const std::vector<NodeProto>& nodes, const Place& place);
+    /// Names that a node reads, also inside its subgraphs.
+    void collectReads(const NodeProto& node, std::vector<Bytes>& reads, int depth);
+
+    const FunctionProto* findFunction(const NodeProto& node) const;
+    graph::NodeId addConstant(graph::Expr expr, std::string_view name, tensor::Tensor value, Place& place);
+    std::string uniqueName(std::string_view name);
+    std::string placeOf(const NodeProto& node) const;
+    base::Error inNode(base::Error error, const NodeProto& node) const;
+    base::Error wireError() const;
+    NameHint hintOf(const NodeProto& node, const Place& place) const;
+
+    Wire& m_wire;
+    const ModelProto& m_model;
+    TensorReader& m_tensors;
+    const base::WorkContext& m_work;
+    graph::InternalGraph m_graph;
+    base::Diagnostics m_diagnostics;
+    std::vector<NameHint> m_hints;
+    std::vector<FunctionCall> m_calls;
+    std::unordered_map<std::string, int> m_suffixes;
+    std::unordered_map<std::string, const FunctionProto*> m_functions;
+    std::unordered_map<std::string, tensor::TypeInfo> m_declared;  ///< value_info of the graph being read
+    std::vector<const FunctionProto*> m_unfolding;
+};
+
+}  // namespace sonde::io::onnx

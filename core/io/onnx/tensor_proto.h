@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "core/base/mapped_file.h"
+#include "core/base/result.h"
+#include "core/io/onnx/wire.h"
+#include "core/tensor/tensor.h"
+
+namespace sonde::io::onnx {
+
+/// Makes tensors of TensorProto messages. Raw data is used in place if it is aligned for its type; everything else is
+/// copied. Data files beside the model are mapped once each.
+class TensorReader {
+  public:
+    TensorReader(Wire& wire, std::shared_ptr<const base::MappedFile> model);
+
+    /// Errors name the tensor and its byte offset. Nothing is allocated that the file does not hold the bytes of.
+    base::Result<tensor::Tensor> read(Bytes message);
+    /// SparseTensorProto, as the dense tensor that it stands for.
+    base::Result<tensor::Tensor> readSparse(Bytes message);
+    Bytes nameOf(Bytes message);
+    Bytes nameOfSparse(Bytes message);
+
+  private:
+    struct Header;
+    Header readHeader(Bytes message);
+    base::Error wrong(const Header& header, std::string what, Bytes message) const;
+    base::Result<tensor::Tensor> fromRaw(const Header& header, std::span<const std::byte> raw,
+                                         std::shared_ptr<const void> owner, Bytes message);
+    base::Result<tensor::Tensor> fromNumbers(const Header& header, Bytes message);
+    base::Result<tensor::Tensor> fromExternal(const Header& header, Bytes message);
+    base::Result<std::shared_ptr<const base::MappedFile>> dataFile(const Header& header, Bytes message);
+
+    Wire& m_wire;
+    std::shared_ptr<const base::MappedFile> m_model;
+    std::map<std::string, std::shared_ptr<const base::MappedFile>> m_dataFiles;
+};
+
+}  // namespace sonde::io::onnx
