@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/graph/ids.h"
@@ -21,7 +22,7 @@ struct ImageOptions {
 
 /// Where the value of one model input comes from.
 struct InputSpec {
-    /// A path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)" or "#zeros". Empty: not given.
+    /// A path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)". Empty: not given.
     QString source;
     ImageOptions image;             ///< used if `source` is a picture
     bool operator==(const InputSpec&) const = default;
@@ -39,6 +40,11 @@ struct Normalization {
     bool bgr;
 };
 const std::vector<Normalization>& normalizations();
+
+/// What an input gets when nothing is known of the user's wish: small random numbers of a plausible shape.
+InputSpec defaultSpec(const tensor::TypeInfo& type);
+/// "#rand(0,1,1,3,224,224)"; extents that are not known become 1, or 224 for the height and width of a picture.
+QString randomSource(const tensor::TypeInfo& type, double low, double high);
 
 /// One input of the open model with what is given for it.
 struct ModelInput {

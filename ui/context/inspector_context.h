@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <QTimer>
 
 #include <map>
 #include <memory>
@@ -99,6 +100,7 @@ class InspectorContext : public QObject {
 
     // --- inputs --------------------------------------------------------------------------------------------------
     const std::vector<ModelInput>& inputs() const { return m_inputs; }
+    const ModelInput* input(const QString& name) const;
 
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
@@ -115,6 +117,8 @@ class InspectorContext : public QObject {
 
   public Q_SLOTS:
     void open(const QString& model);
+    /// Shows a document that was made elsewhere.
+    void show(std::shared_ptr<const sonde::document::Document> document);
     void reload();
     void close();
     void cancelLoading();
@@ -212,23 +216,34 @@ class InspectorContext : public QObject {
     void bannerCleared();
 
   private:
-    class RunWatcher;
+    struct LiveRun;
     struct RunResult;
     struct Loaded;
+    struct ReadInputs;
 
     void adopt(Loaded loaded);
-    void startRun(exec::PlanOptions options);
+    void dropDocument();
+    void setSelection(const Selection& selection);
+    void startReading();
+    void finishReading(ReadInputs read);
+    void startRun();
     void finishRun(RunResult result);
+    void failRun(const base::Error& error);
+    void pollRun();
     void startPeek();
-    void noteHistory(const Selection& selection);
+    bool inputsAreRead() const;
+    std::vector<tensor::Value> inputValues() const;
     void changeView(layout::ViewState view);
-    void remember() const;
-    void recall();
-    std::shared_ptr<exec::Runner> runner();
+    layout::ViewState firstView() const;
+    void watchesChanged();
+    void endsChanged();
+    void keep() const;  ///< remembers what belongs to the model for the next time
 
     Job m_load;
+    Job m_readJob;
     Job m_runJob;
     Job m_peekJob;
+    QTimer m_runTimer;  ///< looks at the run that goes on, so that the worker need not post for each node
 
     LoadState m_loadState = LoadState::Empty;
     QString m_location;
@@ -246,11 +261,14 @@ class InspectorContext : public QObject {
 
     RunState m_runState = RunState::NotRun;
     RunProgress m_runProgress;
-    std::vector<exec::ExprState> m_liveStates;
+    std::shared_ptr<LiveRun> m_liveRun;
     std::shared_ptr<const exec::Recording> m_recording;
-    std::map<NodeId, tensor::Value> m_peeked;
-    NodeId m_peekWanted;
-    std::shared_ptr<exec::Runner> m_runner, m_peekRunner;
+    std::vector<NodeId> m_outputNodes;           ///< which nodes the recording's outputs are of
+    std::map<NodeId, tensor::Value> m_peeked;    ///< looked up after the last run
+    std::vector<NodeId> m_peekWanted;
+    exec::PlanOptions m_wantedRun;               ///< what to run once the inputs are read
+    bool m_runWanted = false;
+    std::shared_ptr<exec::Runner> m_runner, m_peekRunner;  ///< used by their jobs alone
     bool m_live = false;
     int m_threads = 0;
 

@@ -1,0 +1,150 @@
+// The part of InspectorContext that opens models and keeps what is remembered of them.
+
+#include "ui/context/inspector_context.h"
+#include "ui/context/remembered.h"
+
+namespace sonde::context {
+
+struct InspectorContext::Loaded {
+    std::shared_ptr<const document::Document> document;
+    std::shared_ptr<const layout::Outline> outline;
+    std::optional<base::Error> error;
+};
+
+namespace {
+
+/// A graph with no more operations than this is shown with every module open.
+constexpr std::uint32_t kSmallGraph = 24;
+
+QString textOf(const std::string& text) { return QString::fromStdString(text); }
+
+}  // namespace
+
+void InspectorContext::open(const QString& model) {
+    m_location = model;
+    const bool hadModel = m_document != nullptr;
+    m_loadState = LoadState::Loading;
+    Q_EMIT bannerCleared();
+    Q_EMIT loadStarted(model);
+    m_load.start(
+        [path = model.toStdString()](const base::WorkContext& work) {
+            Loaded loaded;
+            auto opened = document::open(path, {}, work);
+            if (!opened) {
+                loaded.error = std::move(opened).error();
+                return loaded;
+            }
+            loaded.document = *opened;
+            loaded.outline = std::make_shared<layout::Outline>(loaded.document->graph);
+            return loaded;
+        },
+        [this, hadModel](Loaded loaded) {
+            if (!loaded.error) return adopt(std::move(loaded));
+            // What was open stays: a typing mistake must not take the user's model away.
+            m_loadState = hadModel ? LoadState::Loaded : LoadState::Failed;
+            if (loaded.error->kind != base::ErrorKind::Cancelled) report(*loaded.error);
+            Q_EMIT loadFailed(*loaded.error);
+        });
+}
+
+void InspectorContext::show(std::shared_ptr<const document::Document> document) {
+    m_load.abandon();
+    auto outline = std::make_shared<const layout::Outline>(document->graph);
+    m_location = textOf(document->location);
+    adopt({std::move(document), std::move(outline), {}});
+}
+
+void InspectorContext::reload() {
+    if (!m_location.isEmpty()) open(QString(m_location));
+}
+
+void InspectorContext::cancelLoading() { m_load.cancel(); }
+
+void InspectorContext::close() {
+    m_load.abandon();
+    m_loadState = LoadState::Empty;
+    m_location.clear();
+    if (!m_document) return;
+    keep();
+    dropDocument();
+    Q_EMIT bannerCleared();
+    Q_EMIT documentClosed();
+}
+
+void InspectorContext::dropDocument() {
+    m_readJob.abandon();
+    m_runJob.abandon();
+    m_peekJob.abandon();
+    m_runTimer.stop();
+    m_runWanted = false;
+    m_liveRun.reset();
+    m_runState = RunState::NotRun;
+    m_runProgress = {};
+    m_recording.reset();
+    m_outputNodes.clear();
+    m_peeked.clear();
+    m_peekWanted.clear();
+    m_selection = m_hovered = {};
+    m_selectedNodes.clear();
+    m_history.clear();
+    m_historyAt = 0;
+    m_searchHits.clear();
+    m_currentHit = -1;
+    m_watched.clear();
+    m_ends.clear();
+    m_inputs.clear();
+    m_view = {};
+    m_document.reset();
+    m_outline.reset();
+}
+
+layout::ViewState InspectorContext::firstView() const {
+    layout::ViewState view;
+    const layout::Outline::Group& root = m_outline->group(m_outline->root());
+    if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
+    return view;
+}
+
+void InspectorContext::adopt(Loaded loaded) {
+    // Reloading keeps the selection, by name.
+    const bool same = m_document && m_document->location == loaded.document->location;
+    const std::string selected = same && m_selection.node.valid() ? graph().node(m_selection.node).name : std::string();
+    dropDocument();
+    m_document = std::move(loaded.document);
+    m_outline = std::move(loaded.outline);
+    m_loadState = LoadState::Loaded;
+
+    Remembered state = recall(*m_document);
+    m_watched = std::move(state.watched);
+    m_ends = std::move(state.ends);
+    m_view = state.view ? *state.view : firstView();
+    for (const document::NamedNode& input : m_document->inputs) {
+        ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}};
+        row.spec = defaultSpec(row.type);
+        for (const auto& [name, spec] : state.inputs)
+            if (name == row.name) row.spec = spec;
+        m_inputs.push_back(std::move(row));
+    }
+    keep();
+    report(Message{base::Severity::Info,
+                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format))
+                       .arg(m_outline->group(m_outline->root()).exprs),
+                   textOf(m_document->location), {}, {}});
+    for (const base::Diagnostic& found : m_document->diagnostics) {
+        Message message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)};
+        report(message);
+    }
+    Q_EMIT documentOpened();
+    Q_EMIT historyChanged();
+    const NodeId again = selected.empty() ? NodeId() : graph().findNode(selected);
+    if (again.valid()) select(selectionOf(again));
+}
+
+void InspectorContext::keep() const {
+    if (!m_document) return;
+    Remembered state{m_watched, m_ends, {}, m_view};
+    for (const ModelInput& input : m_inputs) state.inputs.emplace_back(input.name, input.spec);
+    remember(*m_document, state);
+}
+
+}  // namespace sonde::context

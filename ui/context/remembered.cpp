@@ -1,0 +1,138 @@
+#include "ui/context/remembered.h"
+
+#include <QCryptographicHash>
+#include <QSettings>
+
+#include <map>
+
+namespace sonde::context {
+namespace {
+
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using graph::ScopeId;
+
+const QChar kTab(u'\t');
+
+QString modelKey(std::uint64_t fingerprint) { return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0')); }
+
+QString locationKey(const std::string& location) {
+    const QByteArray hash = QCryptographicHash::hash(QByteArray::fromStdString(location), QCryptographicHash::Sha1);
+    return QStringLiteral("locations/") + QString::fromLatin1(hash.toHex().left(16));
+}
+
+QString text(const InternalGraph& graph, NodeId id) {
+    const graph::Node& node = graph.node(id);
+    return QString::fromStdString(node.name) + kTab + QString::fromStdString(graph.expr(node.producer).qualname.value_or(""));
+}
+
+QStringList texts(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    QStringList list;
+    for (const NodeId node : nodes) list << text(graph, node);
+    return list;
+}
+
+/// By name and module; else by name; else, if the exporter gave another name, the module's last node.
+NodeId find(const InternalGraph& graph, const QString& kept) {
+    const std::string name = kept.section(kTab, 0, 0).toStdString();
+    const std::string qualname = kept.section(kTab, 1).toStdString();
+    const NodeId byName = graph.findNode(name);
+    if (byName.valid()) return byName;
+    NodeId last;
+    if (qualname.empty()) return last;
+    for (const ExprId id : graph.main().order) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.qualname == qualname && !expr.outputs.empty() && !layout::Outline::isConstant(expr)) last = expr.outputs.front();
+    }
+    return last;
+}
+
+std::vector<NodeId> findAll(const InternalGraph& graph, const QStringList& kept) {
+    std::vector<NodeId> nodes;
+    for (const QString& one : kept)
+        if (const NodeId node = find(graph, one); node.valid()) nodes.push_back(node);
+    return nodes;
+}
+
+QString scopeText(const graph::Scope& scope) {
+    return QString::fromStdString(scope.qualname) + kTab + QString::number(scope.call);
+}
+
+QString exprText(const InternalGraph& graph, ExprId id) {
+    const graph::Expr& expr = graph.expr(id);
+    return expr.outputs.empty() ? QString() : QString::fromStdString(graph.node(expr.outputs.front()).name);
+}
+
+void writeView(QSettings& settings, const InternalGraph& graph, const layout::ViewState& view) {
+    QStringList scopes, exprs;
+    for (const ScopeId id : view.openScopes) scopes << scopeText(graph.scope(id));
+    for (const ExprId id : view.openExprs) exprs << exprText(graph, id);
+    settings.setValue(QStringLiteral("open"), scopes);
+    settings.setValue(QStringLiteral("openExprs"), exprs);
+    settings.setValue(QStringLiteral("leftRight"), view.direction == layout::Direction::LeftRight);
+    settings.setValue(QStringLiteral("hideConstants"), view.hideConstants);
+}
+
+layout::ViewState readView(const QSettings& settings, const InternalGraph& graph) {
+    layout::ViewState view;
+    std::map<QString, ScopeId> scopes;
+    for (const graph::Scope& scope : graph.scopes()) scopes.emplace(scopeText(scope), scope.id);
+    for (const QString& kept : settings.value(QStringLiteral("open")).toStringList())
+        if (const auto found = scopes.find(kept); found != scopes.end()) view.openScopes.insert(found->second);
+    for (const QString& kept : settings.value(QStringLiteral("openExprs")).toStringList())
+        if (const NodeId node = graph.findNode(kept.toStdString()); node.valid())
+            view.openExprs.insert(graph.node(node).producer);
+    if (settings.value(QStringLiteral("leftRight")).toBool()) view.direction = layout::Direction::LeftRight;
+    view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
+    return view;
+}
+
+}  // namespace
+
+void remember(const document::Document& document, const Remembered& state) {
+    const InternalGraph& graph = *document.graph;
+    QSettings settings;
+    const QString key = modelKey(document.fingerprint);
+    settings.setValue(locationKey(document.location), key);
+    settings.beginGroup(key);
+    settings.setValue(QStringLiteral("watched"), texts(graph, state.watched));
+    settings.setValue(QStringLiteral("ends"), texts(graph, state.ends));
+    settings.beginWriteArray(QStringLiteral("inputs"), static_cast<int>(state.inputs.size()));
+    for (int i = 0; i < static_cast<int>(state.inputs.size()); ++i) {
+        const auto& [name, spec] = state.inputs[static_cast<std::size_t>(i)];
+        settings.setArrayIndex(i);
+        settings.setValue(QStringLiteral("name"), name);
+        settings.setValue(QStringLiteral("source"), spec.source);
+        settings.setValue(QStringLiteral("resize"), spec.image.resize);
+        settings.setValue(QStringLiteral("normalization"), spec.image.normalization);
+    }
+    settings.endArray();
+    if (state.view) writeView(settings, graph, *state.view);
+}
+
+Remembered recall(const document::Document& document) {
+    const InternalGraph& graph = *document.graph;
+    QSettings settings;
+    QString key = modelKey(document.fingerprint);
+    if (!settings.contains(key + QStringLiteral("/watched"))) key = settings.value(locationKey(document.location)).toString();
+    Remembered state;
+    if (key.isEmpty() || !settings.contains(key + QStringLiteral("/watched"))) return state;
+    settings.beginGroup(key);
+    state.watched = findAll(graph, settings.value(QStringLiteral("watched")).toStringList());
+    state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
+    const int count = settings.beginReadArray(QStringLiteral("inputs"));
+    for (int i = 0; i < count; ++i) {
+        settings.setArrayIndex(i);
+        InputSpec spec;
+        spec.source = settings.value(QStringLiteral("source")).toString();
+        spec.image.resize = settings.value(QStringLiteral("resize"), true).toBool();
+        spec.image.normalization = settings.value(QStringLiteral("normalization"), spec.image.normalization).toString();
+        state.inputs.emplace_back(settings.value(QStringLiteral("name")).toString(), spec);
+    }
+    settings.endArray();
+    state.view = readView(settings, graph);
+    return state;
+}
+
+}  // namespace sonde::context

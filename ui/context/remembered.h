@@ -1,0 +1,30 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/document/document.h"
+#include "core/layout/outline.h"
+#include "core/layout/view_state.h"
+#include "ui/context/input_spec.h"
+
+namespace sonde::context {
+
+/// What is kept of a model between sessions, under the fingerprint of its content (QSettings "models/FINGERPRINT"). A
+/// file that was exported again has another fingerprint: then what was kept for its path last is taken. Nodes are kept
+/// by name and qualname, modules by qualname and number of the call.
+struct Remembered {
+    std::vector<graph::NodeId> watched;
+    std::vector<graph::NodeId> ends;
+    std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name
+    std::optional<layout::ViewState> view;
+};
+
+void remember(const document::Document& document, const Remembered& state);
+Remembered recall(const document::Document& document);
+
+}  // namespace sonde::context

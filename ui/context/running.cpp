@@ -1,0 +1,293 @@
+// The part of InspectorContext that reads inputs and runs the model.
+
+#include <algorithm>
+#include <atomic>
+
+#include "ui/context/input_values.h"
+#include "ui/context/inspector_context.h"
+
+namespace sonde::context {
+
+/// What the running thread tells and the UI thread looks at: one byte for each expr, written once by one thread.
+struct InspectorContext::LiveRun : exec::RunObserver {
+    explicit LiveRun(std::size_t exprs) : states(exprs) {}
+
+    void exprStarted(ExprId expr) override { current.store(expr.value, std::memory_order_relaxed); }
+    void exprFinished(ExprId expr, std::span<const tensor::Value>, std::int64_t) override {
+        states[expr.index()].store(static_cast<std::uint8_t>(exec::ExprState::Done), std::memory_order_relaxed);
+        done.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    std::vector<std::atomic<std::uint8_t>> states;
+    std::atomic<std::uint32_t> current{ExprId::kNone};
+    std::atomic<std::size_t> done{0};
+    std::atomic<std::size_t> total{0};
+};
+
+struct InspectorContext::RunResult {
+    std::shared_ptr<exec::Recording> recording;
+    std::vector<NodeId> outputNodes;
+    std::vector<std::string> missing;
+    std::optional<base::Error> error;  ///< there was not even a plan
+};
+
+struct InspectorContext::ReadInputs {
+    std::vector<std::pair<InputSpec, base::Result<tensor::Value>>> read;  ///< by index in m_inputs; a none value: left as is
+};
+
+// --- inputs ---------------------------------------------------------------------------------------------------------
+
+const ModelInput* InspectorContext::input(const QString& name) const {
+    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
+    return found == m_inputs.end() ? nullptr : &*found;
+}
+
+void InspectorContext::setInputSpec(const QString& name, const InputSpec& spec) {
+    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
+    if (found == m_inputs.end()) {
+        report(Message{base::Severity::Warning, tr("The model has no input named %1").arg(name), {}, {}, {}});
+        return;
+    }
+    found->spec = spec;
+    found->value.reset();
+    found->error.reset();
+    keep();
+    Q_EMIT inputsChanged();
+    if (m_live)
+        run();
+    else
+        startReading();
+}
+
+bool InspectorContext::inputsAreRead() const {
+    return std::all_of(m_inputs.begin(), m_inputs.end(), [](const ModelInput& input) {
+        return input.value.has_value() || input.error.has_value() || input.spec.source.isEmpty();
+    });
+}
+
+void InspectorContext::startReading() {
+    m_readJob.start(
+        [inputs = m_inputs](const base::WorkContext& work) {
+            ReadInputs result;
+            for (const ModelInput& input : inputs) {
+                const bool wanted = !input.value && !input.error && !input.spec.source.isEmpty();
+                result.read.emplace_back(input.spec, wanted ? readInput(input, work) : base::Result<tensor::Value>(tensor::Value()));
+            }
+            return result;
+        },
+        [this](ReadInputs read) { finishReading(std::move(read)); });
+}
+
+void InspectorContext::finishReading(ReadInputs result) {
+    for (std::size_t i = 0; i < m_inputs.size() && i < result.read.size(); ++i) {
+        auto& [spec, value] = result.read[i];
+        ModelInput& input = m_inputs[i];
+        if (input.spec != spec || input.value) continue;
+        if (!value)
+            input.error = std::move(value).error();
+        else if (!value->isNone())
+            input.value = std::move(*value);
+    }
+    Q_EMIT inputsChanged();
+    if (!m_runWanted) return;
+    m_runWanted = false;
+    for (const ModelInput& input : m_inputs)
+        if (input.error) return failRun(*input.error);
+    startRun();
+}
+
+std::vector<tensor::Value> InspectorContext::inputValues() const {
+    std::vector<tensor::Value> values(graph().inputs().size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto found = std::find_if(m_inputs.begin(), m_inputs.end(),
+                                        [&](const ModelInput& row) { return row.node == graph().inputs()[i]; });
+        if (found != m_inputs.end() && found->value) values[i] = *found->value;
+    }
+    return values;
+}
+
+// --- running --------------------------------------------------------------------------------------------------------
+
+void InspectorContext::run() {
+    if (!m_document) return;
+    m_wantedRun = {};
+    m_wantedRun.watch = m_watched;
+    m_wantedRun.end = m_ends;
+    // What is selected is looked at: its value comes with the run.
+    for (const NodeId node : m_selectedNodes)
+        if (!isWatched(node)) m_wantedRun.watch.push_back(node);
+    m_runJob.abandon();  // superseded; reading inputs first would else let it deliver in between
+    m_runState = RunState::Running;
+    m_runProgress = {};
+    m_peekJob.abandon();
+    m_peekWanted.clear();
+    m_liveRun = std::make_shared<LiveRun>(graph().exprCount());
+    m_runTimer.start();
+    Q_EMIT bannerCleared();
+    Q_EMIT runStarted();
+    // A file that could not be read may be there by now.
+    for (ModelInput& input : m_inputs) input.error.reset();
+    if (inputsAreRead()) return startRun();
+    m_runWanted = true;
+    startReading();
+}
+
+void InspectorContext::runTo(NodeId node) {
+    if (!m_document || !node.valid()) return;
+    const std::vector<NodeId> ends = std::exchange(m_ends, {node});
+    run();
+    m_ends = ends;
+}
+
+void InspectorContext::startRun() {
+    if (!m_runner) m_runner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
+    m_runJob.start(
+        [graph = m_document->graph, options = m_wantedRun, inputs = inputValues(), runner = m_runner,
+         live = m_liveRun](const base::WorkContext& work) {
+            RunResult result;
+            result.outputNodes = options.end.empty() ? graph->outputs() : options.end;
+            auto plan = exec::Plan::make(graph, options);
+            if (!plan) {
+                result.error = std::move(plan).error();
+                return result;
+            }
+            live->total = (*plan)->steps().size();
+            result.missing = (*plan)->missingOperators();
+            exec::RunOptions run;
+            run.observer = live.get();
+            result.recording = std::make_shared<exec::Recording>(runner->run(**plan, inputs, work, run));
+            return result;
+        },
+        [this](RunResult result) { finishRun(std::move(result)); });
+}
+
+void InspectorContext::finishRun(RunResult result) {
+    if (result.error) return failRun(*result.error);
+    m_runTimer.stop();
+    m_recording = std::move(result.recording);
+    m_outputNodes = std::move(result.outputNodes);
+    m_peeked.clear();
+    m_liveRun.reset();
+    for (const std::string& line : result.missing)
+        report(Message{base::Severity::Warning, QString::fromStdString(line), {}, {}, {}});
+    const auto& error = m_recording->error;
+    m_runState = !error ? RunState::Finished
+                 : error->kind == base::ErrorKind::Cancelled ? RunState::Cancelled
+                                                             : RunState::Failed;
+    if (m_runState == RunState::Failed) report(*error);
+    const QString seconds = QString::number(static_cast<double>(m_recording->totalNs) / 1e6, 'f', 1);
+    if (m_runState == RunState::Finished) report(Message{base::Severity::Info, tr("Run finished in %1 ms").arg(seconds), {}, {}, {}});
+    if (m_runState == RunState::Cancelled)
+        report(Message{base::Severity::Warning, tr("Run cancelled after %1 ms; what was computed is kept").arg(seconds), {}, {}, {}});
+    Q_EMIT runFinished();
+}
+
+void InspectorContext::failRun(const base::Error& error) {
+    m_runTimer.stop();
+    m_liveRun.reset();
+    const bool cancelled = error.kind == base::ErrorKind::Cancelled;
+    m_runState = cancelled ? RunState::Cancelled : RunState::Failed;
+    if (!cancelled) report(error);
+    Q_EMIT runFinished();
+}
+
+void InspectorContext::cancel() {
+    if (!isRunning()) return;
+    if (m_runWanted) {
+        m_runWanted = false;
+        m_readJob.abandon();
+        return failRun(base::cancelled());
+    }
+    m_runJob.cancel();
+}
+
+void InspectorContext::pollRun() {
+    if (!m_liveRun) return;
+    const std::size_t done = m_liveRun->done.load(std::memory_order_relaxed);
+    const std::uint32_t current = m_liveRun->current.load(std::memory_order_relaxed);
+    const std::size_t total = m_liveRun->total.load(std::memory_order_relaxed);
+    if (done == m_runProgress.done && current == m_runProgress.current.value && total == m_runProgress.total) return;
+    m_runProgress.current.value = current;
+    m_runProgress.total = total;
+    m_runProgress.done = total > 0 ? std::min(done, total) : done;  // loop bodies count more than once
+    Q_EMIT runProgressed();
+}
+
+void InspectorContext::setLive(bool live) {
+    if (live == m_live) return;
+    m_live = live;
+    Q_EMIT liveChanged(live);
+    if (live && m_document && !isRunning()) run();
+}
+
+void InspectorContext::setThreads(int threads) {
+    if (threads == m_threads) return;
+    m_threads = threads;
+    m_runner.reset();
+    m_peekRunner.reset();
+}
+
+// --- values ---------------------------------------------------------------------------------------------------------
+
+const tensor::Value* InspectorContext::value(NodeId node) const {
+    if (!m_document || !node.valid()) return nullptr;
+    if (m_recording) {
+        if (const tensor::Value* kept = m_recording->value(node)) return kept;
+        if (const auto found = m_peeked.find(node); found != m_peeked.end()) return &found->second;
+        for (std::size_t i = 0; i < m_outputNodes.size() && i < m_recording->outputs.size(); ++i)
+            if (m_outputNodes[i] == node && m_recording->computed(node)) return &m_recording->outputs[i];
+    }
+    if (const auto& constant = graph().node(node).constant) return &*constant;
+    for (const ModelInput& input : m_inputs)
+        if (input.node == node && input.value) return &*input.value;
+    return nullptr;
+}
+
+bool InspectorContext::wasReached(NodeId node) const {
+    if (!m_recording || !m_document || !node.valid()) return true;
+    const ExprId producer = graph().node(node).producer;
+    if (producer.valid()) {
+        const graph::ExprKind kind = graph().expr(producer).kind;
+        if (kind == graph::ExprKind::Input || layout::Outline::isConstant(graph().expr(producer))) return true;
+    }
+    return m_recording->computed(node);
+}
+
+exec::ExprState InspectorContext::exprState(ExprId expr) const {
+    if (!expr.valid()) return exec::ExprState::NotReached;
+    if (m_liveRun && expr.index() < m_liveRun->states.size())
+        return static_cast<exec::ExprState>(m_liveRun->states[expr.index()].load(std::memory_order_relaxed));
+    return m_recording ? m_recording->state(expr) : exec::ExprState::NotReached;
+}
+
+void InspectorContext::requestValue(NodeId node) {
+    if (!m_recording || isRunning() || value(node) || !m_recording->computed(node)) return;
+    if (std::find(m_peekWanted.begin(), m_peekWanted.end(), node) != m_peekWanted.end()) return;
+    m_peekWanted.push_back(node);
+    if (!m_peekJob.isActive()) startPeek();
+}
+
+void InspectorContext::startPeek() {
+    if (!m_peekRunner) m_peekRunner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
+    const std::vector<NodeId> wanted = std::exchange(m_peekWanted, {});
+    m_peekJob.start(
+        [graph = m_document->graph, wanted, inputs = inputValues(), runner = m_peekRunner](const base::WorkContext& work) {
+            exec::PlanOptions options;
+            options.watch = wanted;
+            options.end = wanted;
+            auto plan = exec::Plan::make(graph, options);
+            std::vector<std::pair<NodeId, tensor::Value>> values;
+            if (!plan) return values;
+            const exec::Recording recording = runner->run(**plan, inputs, work);
+            for (const NodeId node : wanted)
+                if (const tensor::Value* value = recording.value(node)) values.emplace_back(node, *value);
+            return values;
+        },
+        [this](std::vector<std::pair<NodeId, tensor::Value>> values) {
+            for (auto& [node, value] : values) m_peeked[node] = std::move(value);
+            for (const auto& [node, value] : values) Q_EMIT valueArrived(node);
+            if (!m_peekWanted.empty()) startPeek();
+        });
+}
+
+}  // namespace sonde::context
