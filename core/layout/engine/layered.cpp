@@ -32,4 +32,6 @@ std::size_t layoutEffort(const BoxGraph& graph) {
     return layered::effort(graph);
 }
 
+std::vector<std::uint32_t> layoutRanks(const BoxGraph& graph) { return layered::ranksOf(graph); }
+
 }  // namespace sonde::layout

@@ -18,4 +18,7 @@ base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkCon
 /// Boxes, edges, and the ranks that edges pass, in a valid graph: what the time of Graphviz grows with. Linear.
 std::size_t layoutEffort(const BoxGraph& graph);
 
+/// The rank of each box as the layered engine gives them, by position only; sizes do not matter.
+std::vector<std::uint32_t> layoutRanks(const BoxGraph& graph);
+
 }  // namespace sonde::layout

@@ -54,6 +54,9 @@ struct ProperGraph {
 /// Breaks cycles, gives every box a rank, and makes the places.
 ProperGraph makeProper(const BoxGraph& graph);
 
+/// The rank of each box.
+std::vector<std::uint32_t> ranksOf(const BoxGraph& graph);
+
 /// Boxes, edges, and places if every edge had them.
 std::size_t effort(const BoxGraph& graph);
 

@@ -270,9 +270,13 @@ void ProperGraph::updatePositions(std::uint32_t rankIndex) {
     for (std::uint32_t i = 0; i < members.size(); ++i) position[members[i]] = i;
 }
 
-std::size_t effort(const BoxGraph& graph) {
+std::vector<std::uint32_t> ranksOf(const BoxGraph& graph) {
     const std::vector<Constraint> constraints = CycleBreaker(graph).run();
-    const std::vector<Index> rank = Ranker(graph, constraints).run();
+    return Ranker(graph, constraints).run();
+}
+
+std::size_t effort(const BoxGraph& graph) {
+    const std::vector<Index> rank = ranksOf(graph);
     std::size_t total = graph.boxes.size() + graph.edges.size();
     for (const BoxEdge& edge : graph.edges) total += placesOf(rank, edge);
     return total;
@@ -282,8 +286,7 @@ ProperGraph makeProper(const BoxGraph& graph) {
     ProperGraph proper;
     proper.graph = &graph;
     proper.boxCount = static_cast<Index>(graph.boxes.size());
-    const std::vector<Constraint> constraints = CycleBreaker(graph).run();
-    proper.rank = Ranker(graph, constraints).run();
+    proper.rank = ranksOf(graph);
     for (const Box& box : graph.boxes) proper.width.push_back(box.width);
     proper.anchor.assign(graph.boxes.size(), ProperGraph::kNoAnchor);
 

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/layout/scene.h"
+
+namespace sonde::layout::compose {
+
+inline constexpr std::uint32_t kNone = 0xffffffff;
+
+/// A value that goes from the item that makes it to one that reads it.
+struct Connection {
+    NodeId value;
+    std::uint32_t from = kNone;  ///< index of an item
+    std::uint32_t to = kNone;
+};
+
+/// Marks the number of a port in a level's border.
+inline constexpr std::uint32_t kPortIn = 0x80000000, kPortOut = 0x40000000;
+
+/// A stretch of connections within one level: between two of its members, or from or to a port in the level's border
+/// (kPortIn or kPortOut, and an index into Level::portsIn or portsOut).
+struct LevelEdge {
+    std::uint32_t from = kNone;
+    std::uint32_t to = kNone;
+    NodeId fromPort;  ///< the value by whose port it leaves an open member; none: the member itself is the end
+    NodeId toPort;
+    bool atStub = false;
+};
+
+/// The inside of one open box (or the top), which is laid out alone.
+struct Level {
+    std::uint32_t container = kNone;     ///< item; none: the top
+    std::uint32_t depth = 0;
+    std::vector<std::uint32_t> members;  ///< items
+    std::vector<NodeId> portsIn, portsOut;
+    std::vector<LevelEdge> edges;
+};
+
+/// Where a connection runs: an edge of a level.
+struct Step {
+    std::uint32_t level = 0;
+    std::uint32_t edge = 0;
+};
+
+/// A line of the scene to be: the connections that share all steps.
+struct Line {
+    std::uint32_t from = kNone;
+    std::uint32_t to = kNone;
+    std::vector<NodeId> values;
+    std::vector<Step> steps;
+    bool fromStub = false;
+};
+
+/// A scene before it has geometry.
+struct Draft {
+    const Outline* outline = nullptr;
+    const ViewState* view = nullptr;
+    std::vector<SceneItem> items;          ///< without rectangles; parents before children, except for stubs at the end
+    std::vector<std::uint32_t> itemDepth;  ///< by item: 0 at the top
+    std::vector<std::uint32_t> levelOf;    ///< by item: its inside, if it is open
+    std::vector<std::uint32_t> slot;       ///< by item: its number in its parent's level
+    std::vector<ItemId> exprItems, scopeItems;
+    std::vector<Level> levels;             ///< the top first
+    std::vector<Line> lines;
+    std::uint32_t hiddenExprs = 0, hiddenConstants = 0;
+
+    std::uint32_t parentOf(std::uint32_t item) const { return items[item].parent.valid() ? items[item].parent.value : kNone; }
+    std::uint32_t levelAround(std::uint32_t item) const {
+        const std::uint32_t parent = parentOf(item);
+        return parent == kNone ? 0 : levelOf[parent];
+    }
+};
+
+/// Which items a view shows, and what each hides.
+void findItems(Draft& draft);
+/// Who reads from whom, what is drawn as stubs, and the levels with their edges.
+void connectItems(Draft& draft);
+/// Asks the metrics, lays out all levels from the innermost outwards, and composes.
+base::Result<std::shared_ptr<const SceneLayout>> arrange(const Draft& draft, const SceneOptions& options,
+                                                         LayoutWorkers& workers, LayoutCache& cache,
+                                                         const base::WorkContext& work);
+
+}  // namespace sonde::layout::compose
