@@ -1,0 +1,123 @@
+#include "ui/models/module_tree_model.h"
+
+#include "ui/models/node_text.h"
+
+namespace sonde::models {
+
+using context::InspectorContext;
+
+ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : QAbstractItemModel(parent) {
+    const auto take = [this, &context] {
+        beginResetModel();
+        m_tree = context.hasModel() ? context.document()->modules : nullptr;
+        m_rootName = context.hasModel() ? shown(context.graph().name.empty() ? context.document()->title : context.graph().name)
+                                        : QString();
+        reset();
+        endResetModel();
+    };
+    connect(&context, &InspectorContext::documentOpened, this, take);
+    connect(&context, &InspectorContext::documentClosed, this, take);
+    take();
+}
+
+void ModuleTreeModel::reset() {
+    m_rows.clear();
+    m_parameters.clear();
+    if (!m_tree) return;
+    const auto& modules = m_tree->modules();
+    m_rows.assign(modules.size(), 0);
+    m_parameters.assign(modules.size(), 0);
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+        for (std::size_t k = 0; k < modules[i].children.size(); ++k) m_rows[modules[i].children[k]] = static_cast<int>(k);
+        m_parameters[i] = m_tree->parameterCount(i, false);
+    }
+    // Parents come before children, so one pass from the end sums up.
+    for (std::size_t i = modules.size(); i-- > 1;) m_parameters[modules[i].parent] += m_parameters[i];
+}
+
+QModelIndex ModuleTreeModel::indexOf(const QString& qualname) const {
+    if (!m_tree) return {};
+    const auto found = m_tree->find(qualname.toStdString());
+    return found ? createIndex(m_rows[*found], 0, static_cast<quintptr>(*found)) : QModelIndex();
+}
+
+QString ModuleTreeModel::qualname(const QModelIndex& index) const {
+    return index.isValid() ? data(index, QualnameRole).toString() : QString();
+}
+
+QModelIndex ModuleTreeModel::index(int row, int column, const QModelIndex& parent) const {
+    if (!hasIndex(row, column, parent)) return {};
+    if (!parent.isValid()) return createIndex(row, column, quintptr{0});
+    const auto& children = m_tree->module(parent.internalId()).children;
+    return createIndex(row, column, static_cast<quintptr>(children[static_cast<std::size_t>(row)]));
+}
+
+QModelIndex ModuleTreeModel::parent(const QModelIndex& index) const {
+    if (!index.isValid() || index.internalId() == 0) return {};
+    const std::size_t parent = m_tree->module(index.internalId()).parent;
+    return createIndex(m_rows[parent], 0, static_cast<quintptr>(parent));
+}
+
+int ModuleTreeModel::rowCount(const QModelIndex& parent) const {
+    if (!m_tree) return 0;
+    if (!parent.isValid()) return 1;
+    return parent.column() == 0 ? static_cast<int>(m_tree->module(parent.internalId()).children.size()) : 0;
+}
+
+int ModuleTreeModel::columnCount(const QModelIndex&) const { return ColumnCount; }
+
+QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const std::size_t id = index.internalId();
+    const graph::ModuleInfo& module = m_tree->module(id);
+    const QString qualname = module.qualname.empty() ? QStringLiteral("") : QString::fromStdString(module.qualname);
+    if (role == QualnameRole) return qualname;
+    if (role == SeverityRole && !module.failure.empty()) return static_cast<int>(base::Severity::Error);
+    if (role == MutedRole) return !module.visited;
+    if (role == Qt::ToolTipRole) {
+        QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
+        if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
+        if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
+        if (!module.visited) text += QLatin1Char('\n') + tr("Never called while tracing");
+        if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
+        return text;
+    }
+    if (role == Qt::TextAlignmentRole && index.column() == ParametersColumn) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
+    switch (index.column()) {
+        case NameColumn:
+            return id == 0 ? m_rootName : qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1);
+        case ClassColumn: return shortClass(module.moduleClass);
+        case ParametersColumn: return m_parameters[id] == 0 ? QString() : QLocale().toString(static_cast<qlonglong>(m_parameters[id]));
+        default: return {};
+    }
+}
+
+QVariant ModuleTreeModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+        case NameColumn: return tr("Module");
+        case ClassColumn: return tr("Class");
+        case ParametersColumn: return tr("Parameters");
+        default: return {};
+    }
+}
+
+ModuleFilter::ModuleFilter(QObject* parent) : QSortFilterProxyModel(parent) { setRecursiveFilteringEnabled(true); }
+
+void ModuleFilter::setFilter(const QString& text) {
+    m_words = text.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    invalidateFilter();
+}
+
+bool ModuleFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+    if (m_words.isEmpty()) return true;
+    const QModelIndex index = sourceModel()->index(row, 0, parent);
+    const QString qualname = index.data(QualnameRole).toString();
+    const QString moduleClass = index.siblingAtColumn(ModuleTreeModel::ClassColumn).data().toString();
+    return std::all_of(m_words.begin(), m_words.end(), [&](const QString& word) {
+        return qualname.contains(word, Qt::CaseInsensitive) || moduleClass.contains(word, Qt::CaseInsensitive);
+    });
+}
+
+}  // namespace sonde::models

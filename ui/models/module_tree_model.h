@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QAbstractItemModel>
+#include <QSortFilterProxyModel>
+
+#include <vector>
+
+#include "ui/context/inspector_context.h"
+#include "ui/models/roles.h"
+
+namespace sonde::models {
+
+/// The open model's own hierarchy. One row for each module; columns: name, class, parameters of it and all below.
+class ModuleTreeModel : public QAbstractItemModel {
+    Q_OBJECT
+  public:
+    enum Column { NameColumn, ClassColumn, ParametersColumn, ColumnCount };
+
+    explicit ModuleTreeModel(context::InspectorContext& context, QObject* parent = nullptr);
+
+    QModelIndex indexOf(const QString& qualname) const;
+    QString qualname(const QModelIndex& index) const;
+
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& index) const override;
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  private:
+    void reset();
+
+    std::shared_ptr<const graph::ModuleTree> m_tree;
+    std::vector<int> m_rows;                 ///< of each module among its siblings
+    std::vector<std::int64_t> m_parameters;  ///< of each module and all below
+    QString m_rootName;
+};
+
+/// Rows whose qualname or class holds every word of the filter, with all rows above them.
+class ModuleFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+  public:
+    explicit ModuleFilter(QObject* parent = nullptr);
+    void setFilter(const QString& text);
+
+  protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+  private:
+    QStringList m_words;
+};
+
+}  // namespace sonde::models

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QSortFilterProxyModel>
+
+#include <vector>
+
+#include "ui/context/inspector_context.h"
+#include "ui/models/roles.h"
+
+namespace sonde::models {
+
+/// All nodes of the open model in the order of the program, those of inner bodies after their owner.
+class NodeTableModel : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    enum Column {
+        NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, ShapeColumn, DTypeColumn, TimeColumn, ColumnCount
+    };
+
+    explicit NodeTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+
+    graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
+    int rowOf(graph::NodeId node) const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  private:
+    QVariant text(graph::NodeId node, int column) const;
+
+    context::InspectorContext& m_context;
+    std::vector<graph::NodeId> m_nodes;
+    std::vector<int> m_rowOfNode;
+};
+
+/// Sorts by SortRole and keeps the rows that hold every word of the filter in any column.
+class TableFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+  public:
+    explicit TableFilter(QObject* parent = nullptr);
+    void setFilter(const QString& text);
+
+  protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+  private:
+    QStringList m_words;
+};
+
+}  // namespace sonde::models

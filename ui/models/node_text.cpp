@@ -1,0 +1,84 @@
+#include "ui/models/node_text.h"
+
+#include <algorithm>
+
+namespace sonde::models {
+namespace {
+
+constexpr std::size_t kLongestText = 300;  // a hostile file may hold megabytes
+
+QString dimsText(const std::vector<std::int64_t>& dims) {
+    if (dims.empty()) return QStringLiteral("scalar");
+    QStringList parts;
+    for (const std::int64_t dim : dims) parts << QString::number(dim);
+    return parts.join(QChar(0x00d7));
+}
+
+QString dimsText(const std::vector<tensor::Dim>& dims) {
+    if (dims.empty()) return QStringLiteral("scalar");
+    QStringList parts;
+    for (const tensor::Dim& dim : dims)
+        parts << (dim.known() ? QString::number(dim.value) : dim.symbol.empty() ? QStringLiteral("?") : shown(dim.symbol));
+    return parts.join(QChar(0x00d7));
+}
+
+}  // namespace
+
+QString shown(std::string_view text) {
+    QString whole = QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min(text.size(), kLongestText)));
+    for (QChar& c : whole)
+        if (c.category() == QChar::Other_Control) c = u' ';
+    return text.size() > kLongestText ? whole + QChar(0x2026) : whole;
+}
+
+QString shortClass(std::string_view moduleClass) {
+    const QString whole = shown(moduleClass);
+    return whole.mid(whole.lastIndexOf(u'.') + 1);
+}
+
+QString operatorText(const graph::Expr& expr) {
+    if (expr.kind == graph::ExprKind::Input) return QStringLiteral("Input");
+    if (expr.kind == graph::ExprKind::Output) return QStringLiteral("Output");
+    if (expr.kind == graph::ExprKind::CallModule && !expr.moduleClass.empty()) return shortClass(expr.moduleClass);
+    if (!expr.op.name.empty()) return shown(expr.op.name);
+    if (!expr.target.empty()) return shown(expr.target);
+    return QString::fromUtf8(graph::name(expr.kind).data());
+}
+
+QString qualnameText(const QString& qualname) {
+    if (qualname.isNull()) return QStringLiteral("—");
+    return qualname.isEmpty() ? QStringLiteral("(root)") : qualname;
+}
+
+QString moduleText(const graph::Expr& expr) {
+    if (!expr.qualname) return QStringLiteral("—");
+    return expr.qualname->empty() ? QStringLiteral("(root)") : shown(*expr.qualname);
+}
+
+QString shapeText(const graph::Node& node, const tensor::Value* value) {
+    if (value) return value->isTensor() ? dimsText(value->tensor().shape().dims()) : QString();
+    return node.type.shape ? dimsText(*node.type.shape) : QString();
+}
+
+QString dtypeText(const graph::Node& node, const tensor::Value* value) {
+    const auto dtypeName = [](tensor::DType dtype) {
+        const std::string_view text = tensor::name(dtype);
+        return QString::fromLatin1(text.data(), static_cast<qsizetype>(text.size()));
+    };
+    const auto kindName = [](tensor::ValueKind kind) {
+        const std::string_view text = tensor::name(kind);
+        return QString::fromLatin1(text.data(), static_cast<qsizetype>(text.size()));
+    };
+    if (value) return value->isTensor() ? dtypeName(value->tensor().dtype()) : kindName(value->kind());
+    if (node.type.dtype != tensor::DType::Undefined) return dtypeName(node.type.dtype);
+    if (node.type.kind && *node.type.kind != tensor::ValueKind::Tensor) return kindName(*node.type.kind);
+    return {};
+}
+
+QString typeText(const graph::Node& node, const tensor::Value* value) {
+    const QString shape = shapeText(node, value);
+    const QString dtype = dtypeText(node, value);
+    return shape.isEmpty() ? dtype : dtype.isEmpty() ? shape : dtype + QLatin1Char(' ') + shape;
+}
+
+}  // namespace sonde::models

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QString>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::models {
+
+/// Text of a file as the window shows it: at most 300 characters, control characters as blanks.
+QString shown(std::string_view text);
+
+/// The name that people know an operation by: "Conv", "add", "Conv2d".
+QString operatorText(const graph::Expr& expr);
+/// The originating module: its qualname, "(root)" for the root, "—" if no module made it.
+QString moduleText(const graph::Expr& expr);
+QString qualnameText(const QString& qualname);
+/// "Conv2d" of "torch.nn.modules.conv.Conv2d".
+QString shortClass(std::string_view moduleClass);
+
+/// Of the value if there is one, else of what was declared or inferred: "1×64×56×56"; empty if nothing is known.
+QString shapeText(const graph::Node& node, const tensor::Value* value);
+/// "float32", "list", …; empty if nothing is known.
+QString dtypeText(const graph::Node& node, const tensor::Value* value);
+QString typeText(const graph::Node& node, const tensor::Value* value);
+
+}  // namespace sonde::models

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QtGlobal>
+#include <Qt>
+
+namespace sonde::models {
+
+/// What rows of all models tell besides their text.
+enum Role {
+    NodeRole = Qt::UserRole + 1,  ///< uint: the node's number; invalid if the row is of no node
+    QualnameRole,                 ///< QString: the module's qualname
+    SortRole,                     ///< number or text to sort by
+    SeverityRole,                 ///< int of base::Severity: the row has something bad about it
+    MutedRole,                    ///< bool: of no use now (not reached, not visited)
+    ExprRole,                     ///< uint: the expr's number
+};
+
+}  // namespace sonde::models
