@@ -1,0 +1,106 @@
+#include "core/document/traced_model.h"
+
+#include <charconv>
+
+#include "core/analysis/infer.h"
+#include "core/document/evaluator.h"
+#include "core/trace/module_path_tracer.h"
+#include "core/zoo/zoo.h"
+
+namespace sonde::document {
+
+namespace {
+
+using graph::Argument;
+using tensor::Value;
+
+/// "true", "None", "3", "0.5" or text, as on the command line.
+Value valueFromText(const std::string& text) {
+    if (text == "true" || text == "True") return Value::ofBool(true);
+    if (text == "false" || text == "False") return Value::ofBool(false);
+    if (text == "None" || text == "none") return {};
+    const char* end = text.data() + text.size();
+    std::int64_t whole = 0;
+    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) return Value::ofInt(whole);
+    double number = 0;
+    if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc{} && read.ptr == end) return Value::ofFloat(number);
+    return Value(text);
+}
+
+/// "out", "out_0_1" for parts of tuples, the key for entries of a dict.
+void nameOutputs(const Argument& structure, const std::string& name, std::vector<NamedNode>& into) {
+    if (structure.kind == Argument::Kind::Node) into.push_back({name, structure.node});
+    for (std::size_t i = 0; i < structure.items.size(); ++i) {
+        std::string part = std::to_string(i);
+        if (structure.kind == Argument::Kind::Dict && structure.keys[i].kind() == tensor::ValueKind::String) {
+            part = structure.keys[i].toString();
+            if (name == "out") {
+                nameOutputs(structure.items[i], part, into);
+                continue;
+            }
+        }
+        nameOutputs(structure.items[i], name + '_' + part, into);
+    }
+}
+
+void nameInputsAndOutputs(Document& document, const graph::InternalGraph& graph) {
+    for (graph::NodeId node : graph.inputs()) document.inputs.push_back({graph.expr(graph.node(node).producer).target, node});
+    nameOutputs(graph.main().result, "out", document.outputs);
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
+                                                   const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
+    if (!options.tracer.empty() && options.tracer != "module-path") {
+        return base::usageError("there is no tracer '" + options.tracer + "' for this model", {}, "tracers: module-path");
+    }
+    const trace::EvaluatorScope evaluator(kernelEvaluator());
+    trace::ModulePathTracer tracer;
+    for (const std::string& leaf : options.leaves) {
+        if (leaf == "none") {
+            tracer.setTraceAll(true);
+        } else {
+            tracer.addLeafClass(leaf);
+        }
+    }
+    trace::ConcreteArguments concrete;
+    for (const auto& [name, text] : options.concrete) concrete[name] = valueFromText(text);
+    work.report("tracing");
+    SONDE_ASSIGN(auto graph, tracer.trace(root, concrete));
+    if (work.cancelled()) return base::cancelled("tracing");
+
+    auto document = std::make_shared<Document>();
+    for (graph::NodeId node : graph->inputs()) {
+        for (const KnownInput& input : inputs) {
+            if (input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
+        }
+    }
+    nameInputsAndOutputs(*document, *graph);
+    for (const auto& [path, message] : tracer.failures()) {
+        document->diagnostics.push_back({base::Severity::Info, "runs as one opaque call: " + message, path,
+                                         "its forward depends on the data; its inside cannot be drawn"});
+    }
+    analysis::inferTypes(*graph, document->diagnostics);
+    document->modules = std::make_shared<const graph::ModuleTree>(tracer.tree());
+    document->graph = std::move(graph);
+    return document;
+}
+
+base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,
+                                                     const base::WorkContext& work) {
+    work.report("making zoo:" + name);
+    SONDE_ASSIGN(const auto module, zoo::makeModel(name));
+    const zoo::ModelEntry& entry = *zoo::find(name);
+    std::vector<KnownInput> inputs;
+    for (const zoo::InputExample& input : entry.inputs) inputs.push_back({input.name, input.type});
+    SONDE_ASSIGN(auto document, traceModel(module, options, inputs, work));
+    document->title = name;
+    document->location = "zoo:" + name;
+    document->format = "built-in model";
+    document->properties = {{"description", std::string(entry.sentence)}, {"weights", "random, from seed 0"}};
+    document->fingerprint = std::hash<std::string>{}("zoo:" + name);
+    return document;
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/document/document.h"
+#include "core/trace/module.h"
+
+namespace sonde::document {
+
+/// What the reader of a model made of modules knows of its inputs; names are forward's parameters.
+struct KnownInput {
+    std::string name;
+    tensor::TypeInfo type;
+};
+
+/// Traces a module as the options say and makes the document's graph, module tree, inputs, outputs and diagnostics.
+/// Errors: what the forward did that cannot be followed; a usage error for an unknown tracer or a bad concrete value.
+base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
+                                                   const std::vector<KnownInput>& inputs, const base::WorkContext& work);
+
+/// Opens a built-in model, "resnet18" (what follows "zoo:").
+base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,
+                                                     const base::WorkContext& work);
+
+}  // namespace sonde::document
