@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -46,13 +48,20 @@ struct ThreadPool::State {
     std::size_t count = 0;
     std::size_t grain = 1;
     std::atomic<std::size_t> next{0};  ///< number of the next chunk
+    std::exception_ptr failure;        ///< the first that a chunk threw
 
     void runChunks() {
         insideChunk = true;
         const std::size_t chunks = (count + grain - 1) / grain;
         for (std::size_t chunk = next.fetch_add(1); chunk < chunks; chunk = next.fetch_add(1)) {
             const std::size_t begin = chunk * grain;
-            (*body)(begin, std::min(begin + grain, count));
+            try {
+                (*body)(begin, std::min(begin + grain, count));
+            } catch (...) {
+                std::lock_guard lock(mutex);
+                if (!failure) failure = std::current_exception();
+                next.store(chunks);
+            }
         }
         insideChunk = false;
     }
@@ -124,6 +133,7 @@ void ThreadPool::parallelFor(std::size_t count, std::size_t grain,
     state.wake.notify_all();
     state.runChunks();
     state.close();
+    if (state.failure) std::rethrow_exception(std::exchange(state.failure, nullptr));
 }
 
 }  // namespace sonde::base

@@ -20,7 +20,8 @@ class ThreadPool {
     std::size_t threads() const;
 
     /// Calls body(begin, end) for pieces of [0, count) of `grain` items (the last may be shorter), in parallel; returns
-    /// when all are done. The cut into pieces depends on count and grain alone. body must not throw.
+    /// when all are done. The cut into pieces depends on count and grain alone. What a
+    /// body throws (no memory) ends the loop and is thrown again here.
     void parallelFor(std::size_t count, std::size_t grain, const std::function<void(std::size_t, std::size_t)>& body);
 
   private:

@@ -112,6 +112,7 @@ class KernelContext {
 
     // Set by the executor.
     std::vector<Value> takeOutputs() { return std::move(m_outputs); }
+    void setOutputs(std::vector<Value> outputs) { m_outputs = std::move(outputs); }
     void setPrepared(const PreparedState* prepared) { m_prepared = prepared; }
     void setBodies(BodyRunner* bodies) { m_bodies = bodies; }
     void setAllocator(OutputAllocator* allocator) { m_allocator = allocator; }

@@ -1,0 +1,145 @@
+// ATen's functions of two numbers: dtype promotion, then the shared kernels.
+
+#include "core/ops/kernels/elementwise.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using kernels::Arithmetic;
+using kernels::Comparison;
+
+base::Result<std::pair<Tensor, Tensor>> operands(KernelContext& context, bool trueDivision) {
+    SONDE_ASSIGN(auto pair, promotedPair(context.value(0), context.value(1)));
+    if (trueDivision && !tensor::isFloating(pair.first.dtype()) && !tensor::isComplex(pair.first.dtype())) {
+        SONDE_ASSIGN(pair.first, pair.first.cast(DType::Float32));
+        SONDE_ASSIGN(pair.second, pair.second.cast(DType::Float32));
+    }
+    return pair;
+}
+
+/// a ∘ (alpha · b): alpha is argument 2 of add, sub and their kin.
+base::Result<void> run(KernelContext& context, Arithmetic operation, bool hasAlpha) {
+    SONDE_ASSIGN(auto pair, operands(context, operation == Arithmetic::Div));
+    if (hasAlpha && context.has(2)) {
+        SONDE_ASSIGN(const double alpha, numberOf(context.value(2)));
+        if (alpha != 1) {
+            SONDE_ASSIGN(const Tensor factor, asTensor(context.value(2), pair.second.dtype()));
+            SONDE_ASSIGN(pair.second, kernels::arithmeticTensor(context.pool(), Arithmetic::Mul, pair.second, factor));
+        }
+    }
+    SONDE_TRY(kernels::arithmetic(context, operation, pair.first, pair.second));
+    return {};
+}
+
+base::Result<void> inferPair(InferContext& context, bool trueDivision, bool truth) {
+    const TypeInfo types[] = {context.in(0), context.in(1)};
+    DType dtype = promotedTypes(types);
+    if (trueDivision && dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype)) dtype = DType::Float32;
+    std::optional<Dims> shape;
+    const auto dims = [](const TypeInfo& type) { return type.isTensor() ? type.shape : type.kind ? std::optional(Dims{}) : std::nullopt; };
+    if (dims(types[0]) && dims(types[1])) {
+        SONDE_ASSIGN(shape, broadcastDims(*dims(types[0]), *dims(types[1])));
+    }
+    context.set(0, TypeInfo::tensor(truth ? DType::Bool : dtype, std::move(shape)));
+    return {};
+}
+
+void add(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary, Arithmetic operation, bool hasAlpha) {
+    for (std::string_view schema : schemas) {
+        registry.add(atenRow(schema, summary, Category::Elementwise,
+                             [operation, hasAlpha](KernelContext& context) { return run(context, operation, hasAlpha); },
+                             [operation](InferContext& context) { return inferPair(context, operation == Arithmetic::Div, false); }));
+    }
+}
+
+void compareRow(Registry& registry, std::initializer_list<std::string_view> schemas, std::string_view summary, Comparison operation) {
+    for (std::string_view schema : schemas) {
+        registry.add(atenRow(schema, summary, Category::Logic,
+                             [operation](KernelContext& context) -> base::Result<void> {
+                                 SONDE_ASSIGN(const auto pair, operands(context, false));
+                                 return kernels::compare(context, operation, pair.first, pair.second);
+                             },
+                             [](InferContext& context) { return inferPair(context, false, true); }));
+    }
+}
+
+/// rsub: b − alpha·a.
+base::Result<void> reverseSub(KernelContext& context) {
+    SONDE_ASSIGN(auto pair, operands(context, false));
+    SONDE_ASSIGN(const Tensor factor, asTensor(context.has(2) ? context.value(2) : Value::ofInt(1), pair.first.dtype()));
+    SONDE_ASSIGN(const Tensor scaled, kernels::arithmeticTensor(context.pool(), Arithmetic::Mul, pair.first, factor));
+    SONDE_TRY(kernels::arithmetic(context, Arithmetic::Sub, pair.second, scaled));
+    return {};
+}
+
+/// div with rounding_mode 'floor' or 'trunc'.
+base::Result<void> divideRounded(KernelContext& context) {
+    if (!context.has(2)) return run(context, Arithmetic::Div, false);
+    const std::string mode = context.value(2).kind() == ValueKind::String ? context.value(2).toString() : "";
+    SONDE_ASSIGN(auto pair, operands(context, false));
+    if (mode == "floor") {
+        SONDE_TRY(kernels::arithmetic(context, Arithmetic::FloorDiv, pair.first, pair.second));
+        return {};
+    }
+    if (mode != "trunc") return opError("rounding_mode must be 'floor' or 'trunc', but is '" + mode + "'");
+    if (tensor::isFloating(pair.first.dtype())) {
+        const DType dtype = pair.first.dtype();
+        SONDE_ASSIGN(const Tensor quotient, kernels::arithmeticTensor(context.pool(), Arithmetic::Div, pair.first, pair.second));
+        SONDE_ASSIGN(const Tensor whole, quotient.cast(DType::Int64));
+        SONDE_ASSIGN(Tensor back, whole.cast(dtype));
+        context.setOutput(0, Value(std::move(back)));
+        return {};
+    }
+    SONDE_TRY(kernels::arithmetic(context, Arithmetic::Div, pair.first, pair.second));
+    return {};
+}
+
+}  // namespace
+
+void define_aten_arithmetic(Registry& registry) {
+    add(registry, {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                   "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+                   "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"}, "a + alpha·b", Arithmetic::Add, true);
+    add(registry, {"sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                   "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+                   "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"}, "a − alpha·b", Arithmetic::Sub, true);
+    add(registry, {"mul.Tensor(Tensor self, Tensor other) -> Tensor", "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+                   "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)"},
+        "a · b", Arithmetic::Mul, false);
+    add(registry, {"div.Tensor(Tensor self, Tensor other) -> Tensor", "div.Scalar(Tensor self, Scalar other) -> Tensor",
+                   "div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                   "true_divide.Tensor(Tensor self, Tensor other) -> Tensor"}, "a / b as floating point", Arithmetic::Div, false);
+    add(registry, {"pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+                   "pow.Scalar(Scalar self, Tensor exponent) -> Tensor"}, "a to the power of b", Arithmetic::Pow, false);
+    add(registry, {"remainder.Scalar(Tensor self, Scalar other) -> Tensor", "remainder.Tensor(Tensor self, Tensor other) -> Tensor"},
+        "remainder with the sign of the divisor", Arithmetic::Mod, false);
+    add(registry, {"fmod.Scalar(Tensor self, Scalar other) -> Tensor", "fmod.Tensor(Tensor self, Tensor other) -> Tensor"},
+        "remainder with the sign of the dividend", Arithmetic::FMod, false);
+    add(registry, {"floor_divide(Tensor self, Tensor other) -> Tensor", "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor"},
+        "a / b, rounded down", Arithmetic::FloorDiv, false);
+    add(registry, {"maximum(Tensor self, Tensor other) -> Tensor", "max.other(Tensor self, Tensor other) -> Tensor"}, "the larger of both", Arithmetic::Max, false);
+    add(registry, {"minimum(Tensor self, Tensor other) -> Tensor", "min.other(Tensor self, Tensor other) -> Tensor"}, "the smaller of both", Arithmetic::Min, false);
+    add(registry, {"atan2(Tensor self, Tensor other) -> Tensor"}, "angle of the point (b, a)", Arithmetic::Atan2, false);
+    compareRow(registry, {"eq.Tensor(Tensor self, Tensor other) -> Tensor", "eq.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where equal", Comparison::Equal);
+    compareRow(registry, {"ne.Tensor(Tensor self, Tensor other) -> Tensor", "ne.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where not equal", Comparison::NotEqual);
+    compareRow(registry, {"lt.Tensor(Tensor self, Tensor other) -> Tensor", "lt.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a < b", Comparison::Less);
+    compareRow(registry, {"le.Tensor(Tensor self, Tensor other) -> Tensor", "le.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a ≤ b", Comparison::LessOrEqual);
+    compareRow(registry, {"gt.Tensor(Tensor self, Tensor other) -> Tensor", "gt.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a > b", Comparison::Greater);
+    compareRow(registry, {"ge.Tensor(Tensor self, Tensor other) -> Tensor", "ge.Scalar(Tensor self, Scalar other) -> Tensor"}, "true where a ≥ b", Comparison::GreaterOrEqual);
+    for (std::string_view schema : {"rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                                    "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"}) {
+        registry.add(atenRow(schema, "b − alpha·a", Category::Elementwise, reverseSub,
+                             [](InferContext& context) { return inferPair(context, false, false); }));
+    }
+    for (std::string_view schema : {"div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+                                    "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"}) {
+        registry.add(atenRow(schema, "a / b, rounded as asked", Category::Elementwise, divideRounded,
+                             [](InferContext& context) { return inferPair(context, false, false); }));
+    }
+}
+
+}  // namespace sonde::ops

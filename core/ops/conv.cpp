@@ -1,0 +1,240 @@
+// Convolutions: x [N, C, D…] * w [K, C/groups, kernel…] (+ bias [K]) -> y [N, K, D'…],
+// D' = floor((D + pads − dilation·(kernel − 1) − 1) / stride) + 1.
+
+#include "core/ops/kernels/conv.h"
+#include "core/ops/support/row.h"
+
+namespace sonde::ops {
+
+namespace {
+
+const Tensor* optionalTensor(KernelContext& context, std::size_t input) { return context.has(input) ? &context.in(input) : nullptr; }
+
+base::Result<void> needImage(const Tensor& x, const Tensor& w) {
+    if (x.rank() < 3 || w.rank() != x.rank()) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    return {};
+}
+
+base::Result<void> onnxConv(KernelContext& context) {
+    const Tensor &x = context.in(0), &w = context.in(1);
+    SONDE_TRY(needImage(x, w));
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2),
+                                                           std::span(x.shape().dims()).subspan(2)));
+    return kernels::convolve(context, x, w, optionalTensor(context, 2), window, context.attributes().getInt("group", 1));
+}
+
+base::Result<void> inferOnnxConv(InferContext& context) {
+    const TypeInfo &x = context.in(0), &w = context.in(1);
+    if (!x.shape || !w.shape || x.shape->size() < 3 || w.shape->size() != x.shape->size()) {
+        setLike(context, 0, x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
+        return {};
+    }
+    std::vector<std::int64_t> kernel = context.attributes().getInts("kernel_shape", extentsFrom(*w.shape, 2));
+    for (std::int64_t extent : kernel) {
+        if (extent < 0) {
+            setLike(context, 0, unknownDims(x.shape->size()));
+            return {};
+        }
+    }
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), kernel, extentsFrom(*x.shape, 2)));
+    setLike(context, 0, windowDims(window, *x.shape, (*w.shape)[0]));
+    return {};
+}
+
+/// What a transposed convolution adds to the window: where its output ends.
+base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const Attributes& attributes, std::span<const std::int64_t> spatial) {
+    const std::size_t rank = window.rank();
+    const std::vector<std::int64_t> extra = attributes.getInts("output_padding", std::vector<std::int64_t>(rank, 0));
+    const std::vector<std::int64_t> wanted = attributes.getInts("output_shape");
+    const std::string mode = attributes.getString("auto_pad", "NOTSET");
+    std::vector<std::int64_t> output(rank);
+    if (extra.size() != rank) return opError("output_padding must have " + std::to_string(rank) + " entries");
+    if (!wanted.empty() && wanted.size() < rank) return opError("output_shape must have " + std::to_string(rank) + " entries");
+    for (std::size_t i = 0; i < rank; ++i) {
+        const std::int64_t full = window.stride[i] * (spatial[i] - 1) + window.span(i) + extra[i];
+        const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+        if (wanted.empty() && !same) {
+            output[i] = full - window.padBegin[i] - window.padEnd[i];
+        } else {
+            // output_shape may carry N and C in front of the spatial extents.
+            output[i] = wanted.empty() ? spatial[i] * window.stride[i] : wanted[wanted.size() - rank + i];
+            const std::int64_t total = std::max<std::int64_t>(0, full - output[i]);
+            window.padBegin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+            window.padEnd[i] = total - window.padBegin[i];
+        }
+        if (output[i] < 0) return opError("the transposed convolution has a negative output extent");
+    }
+    return output;
+}
+
+base::Result<void> onnxConvTranspose(KernelContext& context) {
+    const Tensor &x = context.in(0), &w = context.in(1);
+    SONDE_TRY(needImage(x, w));
+    const auto spatial = std::span(x.shape().dims()).subspan(2);
+    Attributes attributes = context.attributes();
+    if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME")) attributes.set("auto_pad", std::string("NOTSET"));
+    SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(w.shape().dims()).subspan(2), spatial));
+    SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
+    return kernels::convolveTransposed(context, x, w, optionalTensor(context, 2), window, context.attributes().getInt("group", 1), output);
+}
+
+base::Result<void> inferOnnxConvTranspose(InferContext& context) {
+    const TypeInfo &x = context.in(0), &w = context.in(1);
+    const std::optional<Shape> in = x.staticShape(), weights = w.staticShape();
+    if (!in || !weights || in->rank() < 3 || weights->rank() != in->rank()) {
+        setLike(context, 0, x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
+        return {};
+    }
+    const auto spatial = std::span(in->dims()).subspan(2);
+    Attributes attributes = context.attributes();
+    if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME")) attributes.set("auto_pad", std::string("NOTSET"));
+    SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(weights->dims()).subspan(2), spatial));
+    SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
+    Dims dims{tensor::Dim::of((*in)[0]), tensor::Dim::of((*weights)[1] * context.attributes().getInt("group", 1))};
+    for (std::int64_t extent : output) dims.push_back(tensor::Dim::of(extent));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// ATen's arguments in the order of `convolution`: input, weight, bias, stride, padding, dilation, transposed,
+/// output_padding, groups. The others are cut from it.
+struct AtenArguments {
+    Value stride, padding, dilation, outputPadding;
+    std::int64_t groups = 1;
+    bool transposed = false;
+};
+
+base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arguments) {
+    Tensor x = context.in(0);
+    const Tensor& w = context.in(1);
+    const bool batched = x.rank() == w.rank();
+    if (!batched && x.rank() + 1 == w.rank()) x = x.unsqueezed(0);
+    SONDE_TRY(needImage(x, w));
+    const auto kernel = std::span(w.shape().dims()).subspan(2);
+    SONDE_ASSIGN(const std::vector<std::int64_t> stride, spread(arguments.stride, kernel.size(), 1));
+    tensor::ValueList strides;
+    for (std::int64_t s : stride) strides.push_back(Value::ofInt(s));
+    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, Value::list(std::move(strides)), arguments.padding, arguments.dilation, false));
+    const Tensor* bias = optionalTensor(context, 2);
+    if (arguments.transposed) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> extra, spread(arguments.outputPadding, kernel.size(), 0));
+        std::vector<std::int64_t> output;
+        for (std::size_t i = 0; i < kernel.size(); ++i) {
+            output.push_back(window.stride[i] * (x.dim(i + 2) - 1) + window.span(i) + extra[i] - window.padBegin[i] - window.padEnd[i]);
+            if (output.back() < 0) return opError("the transposed convolution has a negative output extent");
+        }
+        SONDE_TRY(kernels::convolveTransposed(context, x, w, bias, window, arguments.groups, output));
+    } else {
+        SONDE_TRY(kernels::convolve(context, x, w, bias, window, arguments.groups));
+    }
+    if (!batched) {
+        std::vector<Value> outputs = context.takeOutputs();
+        outputs[0] = Value(outputs[0].tensor().selected(0, 0));
+        context.setOutputs(std::move(outputs));
+    }
+    return {};
+}
+
+Value argument(const Value* values, std::size_t count, std::size_t index) { return index < count ? values[index] : Value(); }
+
+/// conv1d/2d/3d: input, weight, bias, stride, padding, dilation, groups.
+base::Result<void> atenConv(KernelContext& context) {
+    AtenArguments arguments{context.value(3), context.value(4), context.value(5), Value(), 1, false};
+    SONDE_ASSIGN(arguments.groups, intOf(context.value(6)));
+    return atenConvolve(context, arguments);
+}
+
+/// conv_transpose1d/2d/3d: input, weight, bias, stride, padding, output_padding, groups, dilation.
+base::Result<void> atenConvTranspose(KernelContext& context) {
+    AtenArguments arguments{context.value(3), context.value(4), context.value(7), context.value(5), 1, true};
+    SONDE_ASSIGN(arguments.groups, intOf(context.value(6)));
+    return atenConvolve(context, arguments);
+}
+
+base::Result<void> atenConvolution(KernelContext& context) {
+    AtenArguments arguments{context.value(3), context.value(4), context.value(5), context.value(7), 1, false};
+    SONDE_ASSIGN(const std::int64_t transposed, intOf(context.value(6)));
+    arguments.transposed = transposed != 0;
+    SONDE_ASSIGN(arguments.groups, intOf(context.value(8)));
+    return atenConvolve(context, arguments);
+}
+
+base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, std::size_t paddingAt, std::size_t dilationAt) {
+    const TypeInfo &x = context.in(0), &w = context.in(1);
+    if (!x.shape || !w.shape || x.shape->size() != w.shape->size() || x.shape->size() < 3 || !w.staticShape()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    const std::vector<std::int64_t> kernel = extentsFrom(*w.shape, 2);
+    const Value& stride = context.constant(strideAt);
+    SONDE_ASSIGN(const Window window, windowFromArguments(kernel, stride.isNone() ? Value::ofInt(1) : stride, context.constant(paddingAt),
+                                                          context.constant(dilationAt), false));
+    setLike(context, 0, windowDims(window, *x.shape, (*w.shape)[0]));
+    return {};
+}
+
+base::Result<void> inferAtenConvolution(InferContext& context) {
+    if (context.constant(6).kind() == ValueKind::Bool && !context.constant(6).toBool()) return inferAtenWindow(context, 3, 4, 5);
+    setLike(context, 0, std::nullopt);
+    return {};
+}
+
+base::Result<std::unique_ptr<PreparedState>> prepareFrom(std::span<const Value> constants, const Value& groups, RunEnvironment& environment) {
+    if (groups.kind() != ValueKind::Int) return std::unique_ptr<PreparedState>();
+    return kernels::prepareConv(argument(constants.data(), constants.size(), 1), groups.toInt(), environment);
+}
+
+OpDef withPlan(OpDef def, std::size_t groupsAt) {
+    def.prepare = [groupsAt](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
+        Value groups = argument(constants.data(), constants.size(), groupsAt);
+        return prepareFrom(constants, groups.isNone() ? Value::ofInt(1) : groups, environment);
+    };
+    return def;
+}
+
+void addAten(Registry& registry) {
+    const auto infer = [](InferContext& context) { return inferAtenWindow(context, 3, 4, 5); };
+    const auto unknown = [](InferContext& context) -> base::Result<void> {
+        setLike(context, 0, context.in(0).shape ? std::optional(unknownDims(context.in(0).shape->size())) : std::nullopt);
+        return {};
+    };
+    for (std::string_view schema : {
+             "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+             "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+             "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+             "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, str padding=\"valid\", int[1] dilation=1, int groups=1) -> Tensor",
+             "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding=\"valid\", int[2] dilation=1, int groups=1) -> Tensor"}) {
+        registry.add(withPlan(atenRow(schema, "convolution", Category::Layer, atenConv, infer), 6));
+    }
+    for (std::string_view schema : {
+             "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
+             "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
+             "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
+        registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, unknown));
+    }
+    registry.add(atenRow("convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+                         "int[] output_padding, int groups) -> Tensor", "convolution, transposed or not", Category::Layer, atenConvolution,
+                         inferAtenConvolution));
+    registry.add(atenRow("_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
+                         "int[] output_padding, int groups, bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+                         "convolution, transposed or not", Category::Layer, atenConvolution, inferAtenConvolution));
+}
+
+}  // namespace
+
+void define_conv(Registry& registry) {
+    registry.add(Row("Conv", 1, "convolution", Category::Layer).in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").out("Y")
+                     .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads").attrInts("strides")
+                     .runs(onnxConv, inferOnnxConv)
+                     .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
+                         return prepareFrom(constants, Value::ofInt(attributes.getInt("group", 1)), environment);
+                     }));
+    registry.add(Row("ConvTranspose", 1, "transposed convolution", Category::Layer)
+                     .in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").out("Y")
+                     .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape")
+                     .attrInts("output_padding").attrInts("output_shape").attrInts("pads").attrInts("strides")
+                     .runs(onnxConvTranspose, inferOnnxConvTranspose));
+    addAten(registry);
+}
+
+}  // namespace sonde::ops

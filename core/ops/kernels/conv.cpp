@@ -1,0 +1,199 @@
+#include "core/ops/kernels/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/ops/kernels/depthwise.h"
+#include "core/ops/kernels/patches.h"
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+struct Sizes {
+    std::int64_t batch, inChannels, outChannels, groups;
+    std::vector<std::int64_t> inputSpatial, outputSpatial;
+    std::int64_t groupIn() const { return inChannels / groups; }
+    std::int64_t groupOut() const { return outChannels / groups; }
+};
+
+/// A 1x1 window without padding and stride: the image is the matrix.
+bool isPlainProduct(const Window& window) {
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        if (window.kernel[i] != 1 || window.stride[i] != 1 || window.padBegin[i] != 0 || window.padEnd[i] != 0) return false;
+    }
+    return true;
+}
+
+template <typename T>
+void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window, const Sizes& sizes) {
+    const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
+    const std::int64_t depth = sizes.groupIn() * window.taps();
+    const bool plain = isPlainProduct(window);
+    const auto* plan = context.prepared<ConvPlan>();
+    for (std::int64_t n = 0; n < sizes.batch; ++n) {
+        for (std::int64_t g = 0; g < sizes.groups; ++g) {
+            if (context.cancelled()) return;
+            const T* image = x + (n * sizes.inChannels + g * sizes.groupIn()) * patches.inputSize();
+            GemmCall<T> call;
+            call.m = sizes.groupOut();
+            call.n = patches.outputs();
+            call.k = depth;
+            call.left = {w + g * sizes.groupOut() * depth, depth, 1};
+            if constexpr (std::is_same_v<T, float>) {
+                if (plan && !plan->groups.empty()) call.leftPacked = &plan->groups[static_cast<std::size_t>(g)];
+            }
+            const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target) {
+                patches.panel(image, k0, kc, n0, nr, target);
+            };
+            if (plain) call.right = {image, patches.outputs(), 1};
+            else call.rightSource = &source;
+            call.c = y + (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
+            call.ldc = patches.outputs();
+            call.rowBias = bias ? bias + g * sizes.groupOut() : nullptr;
+            gemm(call, context.pool());
+        }
+    }
+}
+
+base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias, std::size_t spatialRank, std::int64_t groups) {
+    if (x.rank() < 3 || w.rank() != x.rank() || x.rank() != spatialRank + 2) {
+        return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    }
+    if (groups < 1 || x.dim(1) % groups != 0 || w.dim(0) % groups != 0 || w.dim(1) * groups != x.dim(1)) {
+        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) + " groups do not go together");
+    }
+    if (bias && (bias->rank() != 1 || bias->dim(0) != w.dim(0))) {
+        return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+    }
+    Sizes sizes{x.dim(0), x.dim(1), w.dim(0), groups, {}, {}};
+    sizes.inputSpatial.assign(x.shape().begin() + 2, x.shape().end());
+    return sizes;
+}
+
+/// Types that are computed in another one: float16 and bfloat16 as float32.
+base::Result<void> narrowThroughFloat(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias,
+                                      const std::function<base::Result<void>(const Tensor&, const Tensor&, const Tensor*)>& run) {
+    SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
+    SONDE_ASSIGN(const Tensor wideW, w.cast(DType::Float32));
+    Tensor wideBias;
+    if (bias) {
+        SONDE_ASSIGN(wideBias, bias->cast(DType::Float32));
+    }
+    SONDE_TRY(run(wideX, wideW, bias ? &wideBias : nullptr));
+    std::vector<Value> outputs = context.takeOutputs();
+    SONDE_ASSIGN(Tensor narrow, outputs[0].tensor().cast(x.dtype()));
+    outputs[0] = Value(std::move(narrow));
+    context.setOutputs(std::move(outputs));
+    return {};
+}
+
+bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
+}  // namespace
+
+base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, std::int64_t groups, RunEnvironment& environment) {
+    if (!weights.isTensor() || weights.tensor().dtype() != DType::Float32 || groups < 1) return std::unique_ptr<PreparedState>();
+    SONDE_ASSIGN(const Tensor w, weights.tensor().contiguous());
+    if (w.rank() < 3 || w.dim(0) % groups != 0 || w.numel() == 0) return std::unique_ptr<PreparedState>();
+    if (w.dim(1) == 1 && groups > 1) return std::unique_ptr<PreparedState>();  // depthwise reads the tensor
+    const std::int64_t rows = w.dim(0) / groups, depth = w.numel() / w.dim(0);
+    auto plan = std::make_unique<ConvPlan>();
+    for (std::int64_t g = 0; g < groups; ++g) {
+        plan->groups.push_back(PackedMatrix<float>::left({w.data<float>() + g * rows * depth, depth, 1}, rows, depth, *environment.pool));
+    }
+    return std::unique_ptr<PreparedState>(std::move(plan));
+}
+
+base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
+                            std::int64_t groups) {
+    if (isNarrow(x.dtype())) {
+        return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
+            return convolve(context, a, b, c, window, groups);
+        });
+    }
+    SONDE_ASSIGN(Sizes sizes, sizesOf(x, w, bias, window.rank(), groups));
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        if (w.dim(i + 2) != window.kernel[i]) return opError("kernel_shape does not fit weights " + w.typeText());
+    }
+    const Shape shape = window.outputShape(sizes.batch, sizes.outChannels, sizes.inputSpatial);
+    sizes.outputSpatial.assign(shape.begin() + 2, shape.end());
+    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    if (y.numel() == 0) return {};
+    if (x.dtype() == DType::Float32) {
+        const float* b = bias ? bias->data<float>() : nullptr;
+        if (sizes.groupIn() == 1 && groups > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
+            const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut()};
+            convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise, sizes.inputSpatial,
+                              sizes.outputSpatial, context.pool());
+            return {};
+        }
+        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes);
+        return {};
+    }
+    if (x.dtype() != DType::Float64) return opError("convolution is not defined for " + x.typeText());
+    convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr, y.mutableData<double>(), window, sizes);
+    return {};
+}
+
+namespace {
+
+/// columns [K·taps, positions] = Wᵀ·x of one group, then each row is added where it belongs; channels side by side.
+template <typename T>
+base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, const Tensor& w, const T* bias, Tensor& y, const Window& window,
+                                   std::int64_t groups) {
+    const std::int64_t groupIn = x.dim(1) / groups, groupOut = w.dim(1), taps = window.taps();
+    const std::vector<std::int64_t> small(x.shape().begin() + 2, x.shape().end());
+    const std::vector<std::int64_t> large(y.shape().begin() + 2, y.shape().end());
+    const Patches patches(window, large, small);
+    const std::int64_t rows = groupOut * taps;
+    SONDE_ASSIGN(Tensor columns, context.scratch(tensor::dtypeOf<T>, Shape{rows, patches.outputs()}));
+    T* matrix = columns.mutableData<T>();
+    for (std::int64_t n = 0; n < x.dim(0); ++n) {
+        for (std::int64_t g = 0; g < groups; ++g) {
+            if (context.cancelled()) return {};
+            GemmCall<T> call;
+            call.m = rows;
+            call.n = patches.outputs();
+            call.k = groupIn;
+            call.left = {w.data<T>() + g * groupIn * rows, 1, rows};
+            call.right = {x.data<T>() + (n * x.dim(1) + g * groupIn) * patches.outputs(), patches.outputs(), 1};
+            call.c = matrix;
+            call.ldc = patches.outputs();
+            gemm(call, context.pool());
+            T* image = y.mutableData<T>() + (n * y.dim(1) + g * groupOut) * patches.inputSize();
+            context.pool().parallelFor(static_cast<std::size_t>(groupOut), 1, [&](std::size_t begin, std::size_t end) {
+                for (auto k = static_cast<std::int64_t>(begin); k < static_cast<std::int64_t>(end); ++k) {
+                    T* channel = image + k * patches.inputSize();
+                    std::fill(channel, channel + patches.inputSize(), bias ? bias[g * groupOut + k] : T{});
+                    for (std::int64_t t = 0; t < taps; ++t) patches.addRow(matrix + (k * taps + t) * patches.outputs(), k * taps + t, image);
+                }
+            });
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
+                                      std::int64_t groups, std::span<const std::int64_t> outputSpatial) {
+    if (isNarrow(x.dtype())) {
+        return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
+            return convolveTransposed(context, a, b, c, window, groups, outputSpatial);
+        });
+    }
+    if (x.rank() < 3 || w.rank() != x.rank() || groups < 1 || w.dim(0) != x.dim(1) || x.dim(1) % groups != 0) {
+        return opError("input " + x.typeText() + ", weights " + w.typeText() + " and " + std::to_string(groups) + " groups do not go together");
+    }
+    std::vector<std::int64_t> dims{x.dim(0), w.dim(1) * groups};
+    dims.insert(dims.end(), outputSpatial.begin(), outputSpatial.end());
+    if (bias && (bias->rank() != 1 || bias->dim(0) != dims[1])) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
+    if (y.numel() == 0) return {};
+    if (x.dtype() == DType::Float32) return transposedTyped<float>(context, x, w, bias ? bias->data<float>() : nullptr, y, window, groups);
+    if (x.dtype() == DType::Float64) return transposedTyped<double>(context, x, w, bias ? bias->data<double>() : nullptr, y, window, groups);
+    return opError("convolution is not defined for " + x.typeText());
+}
+
+}  // namespace sonde::ops::kernels

@@ -1,0 +1,92 @@
+#include "core/ops/kernels/depthwise.h"
+
+#include <algorithm>
+
+#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/scratch.h"
+
+namespace sonde::ops::kernels {
+
+PhasedPlane::PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial) {
+    const std::size_t x = window.rank() - 1;
+    const bool flat = window.rank() == 1;
+    m_inX = inputSpatial[x], m_outX = outputSpatial[x], m_kernelX = window.kernel[x], m_strideX = window.stride[x];
+    m_dilationX = window.dilation[x], m_padX = window.padBegin[x];
+    m_inY = flat ? 1 : inputSpatial[0], m_outY = flat ? 1 : outputSpatial[0], m_kernelY = flat ? 1 : window.kernel[0];
+    m_strideY = flat ? 1 : window.stride[0], m_dilationY = flat ? 1 : window.dilation[0], m_padY = flat ? 0 : window.padBegin[0];
+    // Phases that no tap touches are not kept apart: a tap's phase is tap·dilation mod stride.
+    m_phasesY = std::min(m_strideY, m_dilationY * (m_kernelY - 1) + 1);
+    m_phasesX = std::min(m_strideX, m_dilationX * (m_kernelX - 1) + 1);
+    m_rows = m_outY + m_dilationY * (m_kernelY - 1) / m_strideY;
+    m_columns = m_outX + m_dilationX * (m_kernelX - 1) / m_strideX;
+}
+
+void PhasedPlane::fill(const float* plane, float padding, float* phases) const {
+    std::fill(phases, phases + size(), padding);
+    for (std::int64_t p = 0; p < m_phasesY; ++p) {
+        for (std::int64_t q = 0; q < m_phasesX; ++q) {
+            float* phase = phases + (p * m_phasesX + q) * m_rows * m_columns;
+            for (std::int64_t i = 0; i < m_rows; ++i) {
+                const std::int64_t y = p + i * m_strideY - m_padY;
+                if (y < 0 || y >= m_inY) continue;
+                const std::int64_t shift = q - m_padX;
+                const std::int64_t begin = shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0;
+                const std::int64_t room = m_inX - shift;
+                const std::int64_t end = room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns);
+                const float* row = plane + y * m_inX;
+                if (m_strideX == 1 && end > begin) {
+                    std::copy(row + shift + begin, row + shift + end, phase + i * m_columns + begin);
+                } else {
+                    for (std::int64_t j = begin; j < end; ++j) phase[i * m_columns + j] = row[shift + j * m_strideX];
+                }
+            }
+        }
+    }
+}
+
+const float* PhasedPlane::tap(const float* phases, std::int64_t index) const {
+    const std::int64_t y = index / m_kernelX * m_dilationY, x = index % m_kernelX * m_dilationX;
+    return phases + ((y % m_strideY * m_phasesX + x % m_strideX) * m_rows + y / m_strideY) * m_columns + x / m_strideX;
+}
+
+bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial) {
+    if (window.rank() > 2) return false;
+    double padded = 1, held = 1;
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        padded *= static_cast<double>(std::min(window.stride[i], window.span(i))) *
+                  (static_cast<double>(outputSpatial[i]) + static_cast<double>(window.span(i)) / static_cast<double>(window.stride[i]));
+        held *= static_cast<double>(std::max(inputSpatial[i], outputSpatial[i]) + 16);
+    }
+    return padded < 16 * held;
+}
+
+void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window, const DepthwiseSizes& sizes,
+                       std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool) {
+    const PhasedPlane plane(window, inputSpatial, outputSpatial);
+    const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
+    std::int64_t inputSize = 1;
+    for (std::int64_t extent : inputSpatial) inputSize *= extent;
+    // All rows in one go, with the surplus columns of the padded plane in between.
+    const std::int64_t length = (rows - 1) * plane.pitch() + columns;
+    const auto planes = static_cast<std::size_t>(sizes.batch * sizes.channels);
+    pool.parallelFor(planes, 1, [&](std::size_t begin, std::size_t end) {
+        float* phases = Scratch::of<float>(0, plane.size());
+        float* result = Scratch::of<float>(1, static_cast<std::size_t>(length));
+        std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
+        for (std::int64_t t = 0; t < taps; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
+        for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
+            plane.fill(x + p * inputSize, 0.0F, phases);
+            for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
+                const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
+                floatKernels().weightedRows(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps), bias ? bias[output] : 0.0F,
+                                            result, static_cast<std::size_t>(length));
+                float* out = y + (p * sizes.multiplier + m) * rows * columns;
+                for (std::int64_t row = 0; row < rows; ++row) {
+                    std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns, out + row * columns);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace sonde::ops::kernels

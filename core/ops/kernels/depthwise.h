@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/base/thread_pool.h"
+#include "core/ops/support/window.h"
+
+namespace sonde::ops::kernels {
+
+struct DepthwiseSizes {
+    std::int64_t batch, channels;
+    std::int64_t multiplier;  ///< outputs of each channel
+};
+
+/// Every channel is convolved by itself: x [N, C, H, W] (or [N, C, W]), w [C·multiplier, 1, kernel…].
+void convolveDepthwise(const float* x, const float* w, const float* bias, float* y, const Window& window, const DepthwiseSizes& sizes,
+                       std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial, base::ThreadPool& pool);
+
+/// Absurd strides and dilations would make the rearranged planes far larger than what they hold.
+bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+
+/// One channel plane with its padding, taken apart by the stride, so that every tap of a window is a shifted
+/// contiguous read: phase (p, q) holds the elements (p + i·stride, q + j·stride) of the padded plane.
+class PhasedPlane {
+  public:
+    /// Extents of a 2-D window (a 1-D one counts as one row).
+    PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+
+    std::size_t size() const { return static_cast<std::size_t>(m_phasesY * m_phasesX * m_rows * m_columns + m_columns); }
+    /// Elements between the rows of one phase; outputs are computed with that pitch and the surplus columns dropped.
+    std::int64_t pitch() const { return m_columns; }
+    std::int64_t outputRows() const { return m_outY; }
+    std::int64_t outputColumns() const { return m_outX; }
+    std::int64_t taps() const { return m_kernelY * m_kernelX; }
+    void fill(const float* plane, float padding, float* phases) const;
+    /// Where the tap's values begin for output (0, 0).
+    const float* tap(const float* phases, std::int64_t index) const;
+
+  private:
+    std::int64_t m_inY, m_inX, m_outY, m_outX, m_kernelY, m_kernelX, m_strideY, m_strideX, m_dilationY, m_dilationX, m_padY, m_padX;
+    std::int64_t m_phasesY, m_phasesX, m_rows, m_columns;
+};
+
+}  // namespace sonde::ops::kernels

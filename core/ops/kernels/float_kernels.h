@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sonde::ops::kernels {
+
+/// Element-wise functions of one float32; a and b are the function's parameters (see isa/elementwise.cpp).
+enum class Unary : std::uint8_t {
+    Relu, LeakyRelu, Clip, Sigmoid, Tanh, Exp, Sqrt, Abs, Neg, Reciprocal, HardSigmoid, HardSwish, Erf, Gelu, GeluTanh, Silu,
+    Elu, Scale, Square, Count
+};
+
+enum class Binary : std::uint8_t { Add, Sub, Mul, Div, Max, Min, Count };
+
+/// y[i] = f(x[i]); x and y may be the same.
+using UnaryLoop = void (*)(const float* x, float* y, std::size_t n, float a, float b);
+/// z[i] = f(x[i], y[i]); a side that is `repeated` has one element that stands for all.
+using BinaryLoop = void (*)(const float* x, bool xRepeated, const float* y, bool yRepeated, float* z, std::size_t n);
+
+/// The innermost part of a matrix product: C[rows, nr] = (accumulate ? C : 0) + A·B with A packed [k][mr] and B packed
+/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc.
+template <typename T>
+struct MicroKernel {
+    int mr = 0;
+    int nr = 0;
+    void (*run)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) = nullptr;
+};
+
+/// The hot loops of one instruction set.
+struct FloatKernels {
+    const char* name = "";
+    MicroKernel<float> gemm32;
+    MicroKernel<double> gemm64;
+    UnaryLoop unary[static_cast<std::size_t>(Unary::Count)] = {};
+    BinaryLoop binary[static_cast<std::size_t>(Binary::Count)] = {};
+    /// y[i] += w · x[i].
+    void (*axpy)(float w, const float* x, float* y, std::size_t n) = nullptr;
+    /// y[i] = x[i] · scale + shift.
+    void (*scaleShift)(const float* x, float scale, float shift, float* y, std::size_t n) = nullptr;
+    /// Sums in an order that depends on n alone.
+    float (*sum)(const float* x, std::size_t n) = nullptr;
+    float (*sumSquares)(const float* x, float center, std::size_t n) = nullptr;  ///< Σ (x − center)²
+    float (*dot)(const float* x, const float* y, std::size_t n) = nullptr;
+    float (*maximum)(const float* x, std::size_t n) = nullptr;  ///< NaN if there is one
+    /// y[i] = exp(x[i] − shift); returns their sum.
+    float (*expSum)(const float* x, float shift, float* y, std::size_t n) = nullptr;
+    /// y[i] = bias + Σ_t weights[t] · rows[t][i]: one row of a depthwise convolution.
+    void (*weightedRows)(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) = nullptr;
+    /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.
+    void (*maxRows)(const float* const* rows, std::size_t taps, float* y, std::size_t n) = nullptr;
+};
+
+enum class Isa : std::uint8_t { Baseline, Avx2, Avx512 };
+
+/// The best of this processor.
+const FloatKernels& floatKernels();
+/// Those of one instruction set, or null where the processor or the build has not got it. For tests and benchmarks.
+const FloatKernels* floatKernels(Isa isa);
+
+}  // namespace sonde::ops::kernels

@@ -1,0 +1,226 @@
+#include "core/ops/kernels/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "core/ops/kernels/float_kernels.h"
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+/// One panel of the right factor (kDepthBlock x nr) fits the first-level cache beside a panel of the left one.
+constexpr std::int64_t kDepthBlock = 256;
+/// Columns of one task: the packed block stays in the second-level cache.
+constexpr std::int64_t kColumnBlock = 256;
+
+template <typename T>
+const MicroKernel<T>& microKernel() {
+    if constexpr (std::is_same_v<T, float>) return floatKernels().gemm32;
+    else return floatKernels().gemm64;
+}
+
+std::int64_t roundUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
+
+/// target[p][i] = element (p, first + i) of a matrix with strides (depth, across), zeros beyond `extent`.
+template <typename T>
+void packPanel(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t k0, std::int64_t kc,
+               std::int64_t first, std::int64_t width, std::int64_t extent, T* target) {
+    const std::int64_t valid = std::min(width, extent - first);
+    const T* base = data + k0 * depthStride + first * acrossStride;
+    if (valid < width) std::fill(target, target + kc * width, T{});
+    if (acrossStride == 1) {
+        for (std::int64_t p = 0; p < kc; ++p) {
+            std::memcpy(target + p * width, base + p * depthStride, static_cast<std::size_t>(valid) * sizeof(T));
+        }
+        return;
+    }
+    // Rows of the source run along k: read along them, a few lines of the target at a time.
+    constexpr std::int64_t kStrip = 16;
+    for (std::int64_t p0 = 0; p0 < kc; p0 += kStrip) {
+        const std::int64_t p1 = std::min(p0 + kStrip, kc);
+        for (std::int64_t i = 0; i < valid; ++i) {
+            const T* row = base + i * acrossStride;
+            for (std::int64_t p = p0; p < p1; ++p) target[p * width + i] = row[p * depthStride];
+        }
+    }
+}
+
+template <typename T>
+AlignedBuffer<T> packAll(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth,
+                         std::int64_t extent, std::int64_t width, base::ThreadPool& pool) {
+    const std::int64_t padded = roundUp(extent, width);
+    AlignedBuffer<T> buffer(static_cast<std::size_t>(std::max<std::int64_t>(padded * depth, 1)));
+    const std::int64_t panels = padded / width;
+    pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
+        for (auto panel = static_cast<std::int64_t>(begin); panel < static_cast<std::int64_t>(end); ++panel) {
+            for (std::int64_t k0 = 0; k0 < depth; k0 += kDepthBlock) {
+                const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent,
+                          buffer.data() + k0 * padded + panel * width * kc);
+            }
+        }
+    });
+    return buffer;
+}
+
+}  // namespace
+
+template <typename T>
+PackedMatrix<T> PackedMatrix<T>::left(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool) {
+    PackedMatrix packed;
+    packed.m_panelWidth = microKernel<T>().mr;
+    packed.m_extent = m;
+    packed.m_depth = k;
+    packed.m_buffer = packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, packed.m_panelWidth, pool);
+    return packed;
+}
+
+template <typename T>
+PackedMatrix<T> PackedMatrix<T>::right(const MatrixView<T>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool) {
+    PackedMatrix packed;
+    packed.m_panelWidth = microKernel<T>().nr;
+    packed.m_extent = n;
+    packed.m_depth = k;
+    packed.m_buffer = packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, pool);
+    return packed;
+}
+
+template <typename T>
+const T* PackedMatrix<T>::panel(std::int64_t k0, std::int64_t panel) const {
+    const std::int64_t kc = std::min(kDepthBlock, m_depth - k0);
+    return m_buffer.data() + k0 * roundUp(m_extent, m_panelWidth) + panel * m_panelWidth * kc;
+}
+
+namespace {
+
+template <typename T>
+class Product {
+  public:
+    Product(const GemmCall<T>& call, base::ThreadPool& pool) : m_call(call), m_pool(pool), m_micro(microKernel<T>()) {}
+
+    void run() {
+        PackedMatrix<T> left;
+        if (!m_call.leftPacked) left = PackedMatrix<T>::left(m_call.left, m_call.m, m_call.k, m_pool);
+        m_left = m_call.leftPacked ? m_call.leftPacked : &left;
+
+        const std::int64_t columnTile = std::min(roundUp(kColumnBlock, m_micro.nr), roundUp(m_call.n, m_micro.nr));
+        const std::int64_t columnTiles = divideUp(m_call.n, columnTile);
+        // Few columns: split the rows too, so that every thread has work; the right side is then packed beforehand.
+        const auto threads = static_cast<std::int64_t>(m_pool.threads());
+        std::int64_t rowTiles = 1;
+        if (threads > 1 && columnTiles < 3 * threads) {
+            rowTiles = std::min(divideUp(4 * threads, columnTiles), divideUp(m_call.m, 2 * m_micro.mr));
+        }
+        const std::int64_t rowTile = roundUp(divideUp(m_call.m, rowTiles), m_micro.mr);
+        rowTiles = divideUp(m_call.m, rowTile);
+        if (rowTiles > 1 && !m_call.rightPacked) packRight();
+        m_pool.parallelFor(static_cast<std::size_t>(rowTiles * columnTiles), 1, [&](std::size_t begin, std::size_t end) {
+            for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
+                const std::int64_t row = task % rowTiles * rowTile;
+                const std::int64_t column = task / rowTiles * columnTile;
+                tile(row, std::min(row + rowTile, m_call.m), column, std::min(column + columnTile, m_call.n));
+            }
+        });
+    }
+
+  private:
+    void packRightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n0, T* target) const {
+        if (m_call.rightSource) {
+            (*m_call.rightSource)(k0, kc, n0, m_micro.nr, target);
+        } else {
+            packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n0,
+                      static_cast<std::int64_t>(m_micro.nr), m_call.n, target);
+        }
+    }
+
+    void packRight() {
+        const std::int64_t padded = roundUp(m_call.n, m_micro.nr);
+        m_right = AlignedBuffer<T>(static_cast<std::size_t>(std::max<std::int64_t>(padded * m_call.k, 1)));
+        const std::int64_t panels = padded / m_micro.nr;
+        const std::int64_t blocks = divideUp(m_call.k, kDepthBlock);
+        m_pool.parallelFor(static_cast<std::size_t>(panels * blocks), 1, [&](std::size_t begin, std::size_t end) {
+            for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
+                const std::int64_t k0 = task % blocks * kDepthBlock;
+                const std::int64_t kc = std::min(kDepthBlock, m_call.k - k0);
+                const std::int64_t n0 = task / blocks * m_micro.nr;
+                packRightPanel(k0, kc, n0, m_right.data() + k0 * padded + n0 * kc);
+            }
+        });
+    }
+
+    /// The panel of the right factor, packed now if nobody did.
+    const T* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n0, T* scratch) const {
+        if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n0 / m_micro.nr);
+        if (m_right.size()) return m_right.data() + k0 * roundUp(m_call.n, m_micro.nr) + n0 * kc;
+        packRightPanel(k0, kc, n0, scratch);
+        return scratch;
+    }
+
+    void fillBias(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
+        for (std::int64_t i = m0; i < m1; ++i) {
+            T* row = m_call.c + i * m_call.ldc;
+            if (m_call.columnBias) std::copy(m_call.columnBias + n0, m_call.columnBias + n1, row + n0);
+            else std::fill(row + n0, row + n1, m_call.rowBias ? m_call.rowBias[i] : T{});
+        }
+    }
+
+    void tile(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
+        const bool start = m_call.rowBias || m_call.columnBias || m_call.k == 0;
+        if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
+        T* scratch = m_call.rightPacked || m_right.size()
+                         ? nullptr
+                         : Scratch::of<T>(0, static_cast<std::size_t>(kDepthBlock) * static_cast<std::size_t>(m_micro.nr));
+        for (std::int64_t k0 = 0; k0 < m_call.k; k0 += kDepthBlock) {
+            const std::int64_t kc = std::min(kDepthBlock, m_call.k - k0);
+            const bool accumulate = m_call.accumulate || start || k0 > 0;
+            for (std::int64_t n = n0; n < n1; n += m_micro.nr) {
+                const T* right = rightPanel(k0, kc, n, scratch);
+                column(m0, m1, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, right, accumulate);
+            }
+        }
+    }
+
+    /// All rows [m0, m1) of one panel of columns.
+    void column(std::int64_t m0, std::int64_t m1, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc,
+                const T* right, bool accumulate) const {
+        for (std::int64_t m = m0; m < m1; m += m_micro.mr) {
+            const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m1 - m));
+            const T* left = m_left->panel(k0, m / m_micro.mr);
+            T* c = m_call.c + m * m_call.ldc + n;
+            if (width == m_micro.nr) {
+                m_micro.run(rows, kc, left, right, c, m_call.ldc, accumulate);
+                continue;
+            }
+            alignas(64) T edge[16 * 32];  // mr x nr of the largest kernel
+            const std::int64_t nr = m_micro.nr;
+            for (int r = 0; accumulate && r < rows; ++r) std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
+            for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, T{});
+            m_micro.run(rows, kc, left, right, edge, nr, accumulate);
+            for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
+        }
+    }
+
+    const GemmCall<T>& m_call;
+    base::ThreadPool& m_pool;
+    const MicroKernel<T>& m_micro;
+    const PackedMatrix<T>* m_left = nullptr;
+    AlignedBuffer<T> m_right;
+};
+
+}  // namespace
+
+template <typename T>
+void gemm(const GemmCall<T>& call, base::ThreadPool& pool) {
+    if (call.m <= 0 || call.n <= 0) return;
+    Product<T>(call, pool).run();
+}
+
+template class PackedMatrix<float>;
+template class PackedMatrix<double>;
+template void gemm<float>(const GemmCall<float>&, base::ThreadPool&);
+template void gemm<double>(const GemmCall<double>&, base::ThreadPool&);
+
+}  // namespace sonde::ops::kernels

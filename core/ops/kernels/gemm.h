@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "core/base/thread_pool.h"
+#include "core/ops/kernels/scratch.h"
+
+namespace sonde::ops::kernels {
+
+/// A matrix in memory: element (i, j) at data[i·rowStride + j·columnStride]. A transpose swaps the strides.
+template <typename T>
+struct MatrixView {
+    const T* data = nullptr;
+    std::int64_t rowStride = 0;
+    std::int64_t columnStride = 1;
+};
+
+/// One side of a product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side) or nr
+/// columns (right side), in them k-major. Padded with zeros.
+template <typename T>
+class PackedMatrix {
+  public:
+    /// The left factor [m, k].
+    static PackedMatrix left(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool);
+    /// The right factor [k, n].
+    static PackedMatrix right(const MatrixView<T>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool);
+
+    bool empty() const { return m_buffer.size() == 0; }
+    /// Panel number `panel` of the block of k that starts at k0.
+    const T* panel(std::int64_t k0, std::int64_t panel) const;
+    std::int64_t extent() const { return m_extent; }  ///< m or n
+    std::int64_t depth() const { return m_depth; }    ///< k
+
+  private:
+    AlignedBuffer<T> m_buffer;
+    std::int64_t m_extent = 0;
+    std::int64_t m_depth = 0;
+    std::int64_t m_panelWidth = 0;  ///< mr or nr
+};
+
+/// Where the right factor comes from if it is not in memory as such: writes the panel of columns [n0, n0 + nr) for
+/// k in [k0, k0 + kc) to `target` [kc][nr], zeros beyond the last column. Called from several threads.
+template <typename T>
+using PanelSource = std::function<void(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target)>;
+
+/// C[m, n] = A[m, k]·B[k, n] (+ rowBias[m] or + columnBias[n], or + what is in C).
+/// Each element's products are added in the order of k by fixed blocks, whatever the number of threads.
+template <typename T>
+struct GemmCall {
+    std::int64_t m = 0, n = 0, k = 0;
+    const PackedMatrix<T>* leftPacked = nullptr;  ///< if set, else `left`
+    MatrixView<T> left;
+    const PackedMatrix<T>* rightPacked = nullptr;  ///< if set, else rightSource if set, else `right`
+    const PanelSource<T>* rightSource = nullptr;
+    MatrixView<T> right;
+    T* c = nullptr;
+    std::int64_t ldc = 0;
+    const T* rowBias = nullptr;
+    const T* columnBias = nullptr;
+    bool accumulate = false;
+};
+
+template <typename T>
+void gemm(const GemmCall<T>& call, base::ThreadPool& pool);
+
+extern template class PackedMatrix<float>;
+extern template class PackedMatrix<double>;
+extern template void gemm<float>(const GemmCall<float>&, base::ThreadPool&);
+extern template void gemm<double>(const GemmCall<double>&, base::ThreadPool&);
+
+}  // namespace sonde::ops::kernels

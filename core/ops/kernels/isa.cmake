@@ -1,0 +1,21 @@
+# The hot loops are built once per instruction set, each in a namespace of its own (SONDE_ISA), and chosen at run time.
+# They see no inline functions of others: the linker keeps one copy of such a function, and it could be the one built
+# for a newer processor than the one that runs.
+
+file(GLOB SONDE_ISA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/*.cpp)
+
+function(sonde_add_isa name)
+  add_library(sonde-isa-${name} OBJECT ${SONDE_ISA_SOURCES})
+  target_link_libraries(sonde-isa-${name} PRIVATE sonde-flags)
+  # Always optimised: a debug build that takes a minute a picture helps nobody. A product and a sum may be fused here.
+  target_compile_options(sonde-isa-${name} PRIVATE -O3 -fno-trapping-math -ffp-contract=fast -fno-sanitize=all ${ARGN})
+  target_compile_definitions(sonde-isa-${name} PRIVATE SONDE_ISA=${name})
+  target_sources(sonde-core PRIVATE $<TARGET_OBJECTS:sonde-isa-${name}>)
+endfunction()
+
+sonde_add_isa(baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  sonde_add_isa(avx2 -mavx2 -mfma -mf16c)
+  sonde_add_isa(avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+  target_compile_definitions(sonde-core PRIVATE SONDE_X86_KERNELS=1)
+endif()

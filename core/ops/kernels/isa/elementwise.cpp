@@ -1,0 +1,152 @@
+// Element-wise loops over float32. Every expression rounds step by step, so that all instruction sets agree.
+#pragma GCC optimize("fp-contract=off")
+
+#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/vector_math.h"
+
+namespace sonde::ops::kernels::SONDE_ISA {
+
+namespace {
+
+template <typename F>
+inline __attribute__((always_inline)) void map(const float* x, float* y, std::size_t n, F f) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = f(x[i]);
+}
+
+// y = f(x; a, b). NaN stays NaN in every one of them.
+void relu(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return v < 0 ? 0.0F : v; });
+}
+void leakyRelu(const float* x, float* y, std::size_t n, float a, float) {
+    map(x, y, n, [a](float v) { return v < 0 ? a * v : v; });
+}
+void clip(const float* x, float* y, std::size_t n, float a, float b) {
+    map(x, y, n, [a, b](float v) {
+        const float low = v < a ? a : v;
+        return low > b ? b : low;
+    });
+}
+void sigmoid(const float* x, float* y, std::size_t n, float, float) { map(x, y, n, sigmoidOf); }
+void tanh(const float* x, float* y, std::size_t n, float, float) { map(x, y, n, tanhOf); }
+void exp(const float* x, float* y, std::size_t n, float, float) { map(x, y, n, expOf); }
+void sqrt(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return __builtin_sqrtf(v); });
+}
+void abs(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return __builtin_fabsf(v); });
+}
+void neg(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return -v; });
+}
+void reciprocal(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return 1.0F / v; });
+}
+/// clip(a·x + b, 0, 1)
+void hardSigmoid(const float* x, float* y, std::size_t n, float a, float b) {
+    map(x, y, n, [a, b](float v) {
+        const float line = a * v + b;
+        const float low = line < 0 ? 0.0F : line;
+        return low > 1 ? 1.0F : low;
+    });
+}
+/// x · clip(x/6 + 1/2, 0, 1)
+void hardSwish(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) {
+        const float line = v * (1.0F / 6.0F) + 0.5F;
+        const float low = line < 0 ? 0.0F : line;
+        return v * (low > 1 ? 1.0F : low);
+    });
+}
+void erf(const float* x, float* y, std::size_t n, float, float) { map(x, y, n, erfOf); }
+void gelu(const float* x, float* y, std::size_t n, float, float) { map(x, y, n, geluOf); }
+/// x/2 · (1 + tanh(√(2/π)·(x + 0.044715 x³)))
+void geluTanh(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return 0.5F * v * (1.0F + tanhOf(0.7978845608028654F * (v + 0.044715F * v * v * v))); });
+}
+/// x · sigmoid(a·x)
+void silu(const float* x, float* y, std::size_t n, float a, float) {
+    map(x, y, n, [a](float v) { return v / (1.0F + expOf(-a * v)); });
+}
+/// x, or a·(e^x − 1) below 0
+void elu(const float* x, float* y, std::size_t n, float a, float) {
+    map(x, y, n, [a](float v) {
+        const float below = a * (expOf(v) - 1.0F);
+        return v < 0 ? below : v;
+    });
+}
+void scale(const float* x, float* y, std::size_t n, float a, float b) {
+    map(x, y, n, [a, b](float v) { return v * a + b; });
+}
+void square(const float* x, float* y, std::size_t n, float, float) {
+    map(x, y, n, [](float v) { return v * v; });
+}
+
+template <typename F>
+inline __attribute__((always_inline)) void zip(const float* x, bool xRepeated, const float* y, bool yRepeated, float* z,
+                                               std::size_t n, F f) {
+    if (!xRepeated && !yRepeated) {
+        for (std::size_t i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+    } else if (yRepeated) {
+        const float right = *y;
+        if (xRepeated) {
+            const float both = f(*x, right);
+            for (std::size_t i = 0; i < n; ++i) z[i] = both;
+        } else {
+            for (std::size_t i = 0; i < n; ++i) z[i] = f(x[i], right);
+        }
+    } else {
+        const float left = *x;
+        for (std::size_t i = 0; i < n; ++i) z[i] = f(left, y[i]);
+    }
+}
+
+#define SONDE_BINARY(NAME, EXPRESSION)                                                                                    \
+    void NAME(const float* x, bool xr, const float* y, bool yr, float* z, std::size_t n) {                                \
+        zip(x, xr, y, yr, z, n, [](float a, float b) { return EXPRESSION; });                                             \
+    }
+SONDE_BINARY(add, a + b)
+SONDE_BINARY(sub, a - b)
+SONDE_BINARY(mul, a * b)
+SONDE_BINARY(div, a / b)
+SONDE_BINARY(maxTwo, maxOf(a, b))
+SONDE_BINARY(minTwo, minOf(a, b))
+#undef SONDE_BINARY
+
+void scaleShift(const float* x, float scale, float shift, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * scale + shift;
+}
+
+}  // namespace
+
+void addElementwise(FloatKernels& table) {
+    const auto set = [&](Unary which, UnaryLoop loop) { table.unary[static_cast<std::size_t>(which)] = loop; };
+    set(Unary::Relu, relu);
+    set(Unary::LeakyRelu, leakyRelu);
+    set(Unary::Clip, clip);
+    set(Unary::Sigmoid, sigmoid);
+    set(Unary::Tanh, tanh);
+    set(Unary::Exp, exp);
+    set(Unary::Sqrt, sqrt);
+    set(Unary::Abs, abs);
+    set(Unary::Neg, neg);
+    set(Unary::Reciprocal, reciprocal);
+    set(Unary::HardSigmoid, hardSigmoid);
+    set(Unary::HardSwish, hardSwish);
+    set(Unary::Erf, erf);
+    set(Unary::Gelu, gelu);
+    set(Unary::GeluTanh, geluTanh);
+    set(Unary::Silu, silu);
+    set(Unary::Elu, elu);
+    set(Unary::Scale, scale);
+    set(Unary::Square, square);
+    const auto setTwo = [&](Binary which, BinaryLoop loop) { table.binary[static_cast<std::size_t>(which)] = loop; };
+    setTwo(Binary::Add, add);
+    setTwo(Binary::Sub, sub);
+    setTwo(Binary::Mul, mul);
+    setTwo(Binary::Div, div);
+    setTwo(Binary::Max, maxTwo);
+    setTwo(Binary::Min, minTwo);
+    table.scaleShift = scaleShift;
+}
+
+}  // namespace sonde::ops::kernels::SONDE_ISA

@@ -1,0 +1,117 @@
+// Loops over rows that end in one number, and loops over several rows at once.
+
+#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/isa/vector_math.h"
+
+namespace sonde::ops::kernels::SONDE_ISA {
+
+namespace {
+
+/// Sixteen running sums in every instruction set, so that the order of additions is the same in all.
+constexpr std::size_t kLanes = 16;
+
+template <typename F>
+inline __attribute__((always_inline)) float laneSum(std::size_t n, F term) {
+    float lanes[kLanes] = {};
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+    }
+    for (std::size_t l = 0; i + l < n; ++l) lanes[l] += term(i + l);
+    for (std::size_t width = kLanes / 2; width > 0; width /= 2) {
+        for (std::size_t l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+    }
+    return lanes[0];
+}
+
+/// Long rows are summed by blocks: the error grows with the number of blocks and not of elements.
+constexpr std::size_t kBlock = 4096;
+
+template <typename F>
+inline __attribute__((always_inline)) float blockSum(std::size_t n, F term) {
+    double total = 0;
+    for (std::size_t begin = 0; begin < n; begin += kBlock) {
+        const std::size_t count = n - begin < kBlock ? n - begin : kBlock;
+        total += static_cast<double>(laneSum(count, [&](std::size_t i) { return term(begin + i); }));
+    }
+    return static_cast<float>(total);
+}
+
+float sum(const float* x, std::size_t n) {
+    return blockSum(n, [x](std::size_t i) { return x[i]; });
+}
+
+float sumSquares(const float* x, float center, std::size_t n) {
+    return blockSum(n, [x, center](std::size_t i) { return (x[i] - center) * (x[i] - center); });
+}
+
+float dot(const float* x, const float* y, std::size_t n) {
+    return blockSum(n, [x, y](std::size_t i) { return x[i] * y[i]; });
+}
+
+float maximum(const float* x, std::size_t n) {
+    float lanes[kLanes];
+    for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = -__builtin_inff();
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+        for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = maxOf(lanes[l], x[i + l]);
+    }
+    for (; i < n; ++i) lanes[0] = maxOf(lanes[0], x[i]);
+    float result = lanes[0];
+    for (std::size_t l = 1; l < kLanes; ++l) result = maxOf(result, lanes[l]);
+    return result;
+}
+
+float expSum(const float* x, float shift, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = expOf(x[i] - shift);
+    return sum(y, n);
+}
+
+void axpy(float w, const float* x, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] += w * x[i];
+}
+
+void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) {
+    constexpr std::size_t kChunk = 64;
+    std::size_t i = 0;
+    for (; i + kChunk <= n; i += kChunk) {
+        float sums[kChunk];
+        for (std::size_t j = 0; j < kChunk; ++j) sums[j] = bias;
+        for (std::size_t t = 0; t < taps; ++t) {
+            const float w = weights[t];
+            const float* row = rows[t] + i;
+            for (std::size_t j = 0; j < kChunk; ++j) sums[j] += w * row[j];
+        }
+        for (std::size_t j = 0; j < kChunk; ++j) y[i + j] = sums[j];
+    }
+    if (i == n) return;
+    for (std::size_t j = i; j < n; ++j) y[j] = bias;
+    for (std::size_t t = 0; t < taps; ++t) {
+        const float w = weights[t];
+        const float* row = rows[t];
+        for (std::size_t j = i; j < n; ++j) y[j] += w * row[j];
+    }
+}
+
+void maxRows(const float* const* rows, std::size_t taps, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = rows[0][i];
+    for (std::size_t t = 1; t < taps; ++t) {
+        const float* row = rows[t];
+        for (std::size_t i = 0; i < n; ++i) y[i] = maxOf(y[i], row[i]);
+    }
+}
+
+}  // namespace
+
+void addRows(FloatKernels& table) {
+    table.sum = sum;
+    table.sumSquares = sumSquares;
+    table.dot = dot;
+    table.maximum = maximum;
+    table.expSum = expSum;
+    table.axpy = axpy;
+    table.weightedRows = weightedRows;
+    table.maxRows = maxRows;
+}
+
+}  // namespace sonde::ops::kernels::SONDE_ISA

@@ -1,0 +1,22 @@
+#include "core/ops/kernels/float_kernels.h"
+
+namespace sonde::ops::kernels::SONDE_ISA {
+
+void addGemm(FloatKernels& table);
+void addElementwise(FloatKernels& table);
+void addRows(FloatKernels& table);
+
+void fillTable(FloatKernels& table);
+
+#define SONDE_TEXT_(x) #x
+#define SONDE_TEXT(x) SONDE_TEXT_(x)
+
+/// (The table is made by the caller: its constructor is an inline function.)
+void fillTable(FloatKernels& table) {
+    table.name = SONDE_TEXT(SONDE_ISA);
+    addGemm(table);
+    addElementwise(table);
+    addRows(table);
+}
+
+}  // namespace sonde::ops::kernels::SONDE_ISA

@@ -1,0 +1,273 @@
+#include "core/ops/kernels/matmul.h"
+
+#include <type_traits>
+
+#include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/float_kernels.h"
+#include "core/ops/support/shapes.h"
+#include "core/tensor/dispatch.h"
+
+namespace sonde::ops::kernels {
+
+base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed, RunEnvironment& environment) {
+    if (!matrix.isTensor() || matrix.tensor().dtype() != DType::Float32 || matrix.tensor().rank() != 2) return std::unique_ptr<PreparedState>();
+    SONDE_ASSIGN(const Tensor m, matrix.tensor().contiguous());
+    const std::int64_t rows = m.dim(0), columns = m.dim(1);
+    if (m.numel() == 0) return std::unique_ptr<PreparedState>();
+    auto packed = std::make_unique<PackedRight>();
+    if (transposed) packed->matrix = PackedMatrix<float>::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
+    else packed->matrix = PackedMatrix<float>::right({m.data<float>(), columns, 1}, rows, columns, *environment.pool);
+    return std::unique_ptr<PreparedState>(std::move(packed));
+}
+
+namespace {
+
+bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
+/// Leading dimensions, then [rows, columns].
+struct Operand {
+    Shape lead;
+    std::int64_t rows, columns;
+};
+
+Operand operandOf(const Shape& shape, bool left) {
+    Operand operand{{}, 1, 1};
+    if (shape.rank() == 1) {
+        (left ? operand.columns : operand.rows) = shape[0];
+        return operand;
+    }
+    for (std::size_t i = 0; i + 2 < shape.rank(); ++i) operand.lead.push_back(shape[i]);
+    operand.rows = shape[shape.rank() - 2];
+    operand.columns = shape[shape.rank() - 1];
+    return operand;
+}
+
+/// Position of a batch in an operand whose leading dimensions are broadcast.
+std::int64_t batchIndex(std::int64_t batch, const Shape& full, const Shape& own) {
+    std::int64_t index = 0, step = 1;
+    for (std::size_t i = 0; i < full.rank(); ++i) {
+        const std::size_t axis = full.rank() - 1 - i;
+        const std::int64_t at = batch % full[axis];
+        batch /= full[axis];
+        if (i >= own.rank()) continue;
+        const std::int64_t extent = own[own.rank() - 1 - i];
+        index += (extent == 1 ? 0 : at) * step;
+        step *= extent;
+    }
+    return index;
+}
+
+template <typename T>
+void productOf(const T* a, const T* b, T* c, std::int64_t m, std::int64_t n, std::int64_t k) {
+    for (std::int64_t i = 0; i < m; ++i) {
+        T* row = c + i * n;
+        std::fill(row, row + n, T{});
+        for (std::int64_t p = 0; p < k; ++p) {
+            const T left = a[i * k + p];
+            for (std::int64_t j = 0; j < n; ++j) {
+                if constexpr (std::is_integral_v<T>) {
+                    row[j] = static_cast<T>(static_cast<std::uint64_t>(row[j]) + static_cast<std::uint64_t>(left) * static_cast<std::uint64_t>(b[p * n + j]));
+                } else {
+                    row[j] += left * b[p * n + j];
+                }
+            }
+        }
+    }
+}
+
+template <typename T>
+void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left, const Operand& right, const Shape& lead) {
+    const std::int64_t m = left.rows, k = left.columns, n = right.columns;
+    const std::int64_t batches = lead.numel();
+    const auto one = [&](std::int64_t batch) {
+        const T* x = a.data<T>() + batchIndex(batch, lead, left.lead) * m * k;
+        const T* y = b.data<T>() + batchIndex(batch, lead, right.lead) * k * n;
+        T* z = c.mutableData<T>() + batch * m * n;
+        if constexpr (std::is_floating_point_v<T>) {
+            GemmCall<T> call;
+            call.m = m, call.n = n, call.k = k;
+            call.left = {x, k, 1};
+            call.right = {y, n, 1};
+            call.c = z;
+            call.ldc = n;
+            gemm(call, context.pool());
+        } else {
+            productOf(x, y, z, m, n, k);
+        }
+    };
+    // Many small products: one thread each (the inner loops then run in place); few large ones: each on all threads.
+    if (batches > 1) {
+        context.pool().parallelFor(static_cast<std::size_t>(batches), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t batch = begin; batch < end; ++batch) one(static_cast<std::int64_t>(batch));
+        });
+    } else if (batches == 1) {
+        one(0);
+    }
+}
+
+base::Result<Tensor> narrowed(KernelContext& context, DType dtype, std::size_t index) {
+    std::vector<Value> outputs = context.takeOutputs();
+    SONDE_ASSIGN(Tensor narrow, outputs[index].tensor().cast(dtype));
+    outputs[index] = Value(narrow);
+    context.setOutputs(std::move(outputs));
+    return narrow;
+}
+
+}  // namespace
+
+base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
+    if (a.rank() == 0 || b.rank() == 0) return opError("a scalar has no matrix product");
+    const Operand left = operandOf(a, true), right = operandOf(b, false);
+    if (left.columns != right.rows) return opError("matrices " + a.text() + " and " + b.text() + " do not fit: " + std::to_string(left.columns) + " columns, " + std::to_string(right.rows) + " rows");
+    SONDE_ASSIGN(Shape shape, broadcast(left.lead, right.lead));
+    if (a.rank() > 1) shape.push_back(left.rows);
+    if (b.rank() > 1) shape.push_back(right.columns);
+    return shape;
+}
+
+base::Result<Tensor> matmul(KernelContext& context, const Tensor& a, const Tensor& b, std::size_t index) {
+    if (isNarrow(a.dtype())) {
+        SONDE_ASSIGN(const Tensor x, a.cast(DType::Float32));
+        SONDE_ASSIGN(const Tensor y, b.cast(DType::Float32));
+        SONDE_TRY(matmul(context, x, y, index));
+        return narrowed(context, a.dtype(), index);
+    }
+    SONDE_ASSIGN(const Shape shape, matmulShape(a.shape(), b.shape()));
+    const Operand left = operandOf(a.shape(), true), right = operandOf(b.shape(), false);
+    SONDE_ASSIGN(const Shape lead, broadcast(left.lead, right.lead));
+    SONDE_ASSIGN(Tensor c, context.output(index, a.dtype(), shape));
+    if (c.numel() == 0) return c;
+    const auto* packed = context.prepared<PackedRight>();
+    if (packed && b.rank() == 2 && a.dtype() == DType::Float32) {
+        GemmCall<float> call;
+        call.m = a.numel() / std::max<std::int64_t>(left.columns, 1);
+        call.n = right.columns;
+        call.k = left.columns;
+        call.left = {a.data<float>(), left.columns, 1};
+        call.rightPacked = &packed->matrix;
+        call.c = c.mutableData<float>();
+        call.ldc = right.columns;
+        if (call.k > 0) {
+            gemm(call, context.pool());
+            return c;
+        }
+    }
+    // One right factor for all batches: the rows of all batches are one matrix.
+    if (b.rank() == 2 && a.rank() > 2) {
+        const Operand flat{{}, a.numel() / std::max<std::int64_t>(left.columns, 1), left.columns};
+        if (left.columns > 0 && tensor::dispatchAll(a.dtype(), [&](auto tag) {
+                using T = typename decltype(tag)::type;
+                if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, tensor::Half> && !std::is_same_v<T, tensor::BFloat16>) {
+                    batched<T>(context, a, b, c, flat, right, Shape{});
+                }
+            })) {
+            return c;
+        }
+    }
+    bool defined = false;
+    tensor::dispatchAll(a.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, tensor::Half> && !std::is_same_v<T, tensor::BFloat16>) {
+            batched<T>(context, a, b, c, left, right, lead);
+            defined = true;
+        }
+    });
+    if (!defined) return opError("a matrix product is not defined for " + a.typeText());
+    return c;
+}
+
+base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
+    if (a.rank() != 2 || b.rank() != 2) return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
+    if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
+        // Narrow floats as float32, integers exactly as float64 (their products stay below 2^53 in practice).
+        const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
+        SONDE_ASSIGN(const Tensor x, a.cast(wide));
+        SONDE_ASSIGN(const Tensor y, b.cast(wide));
+        Tensor z;
+        if (c) {
+            SONDE_ASSIGN(z, c->cast(wide));
+        }
+        SONDE_TRY(generalProduct(context, x, y, c ? &z : nullptr, options));
+        SONDE_TRY(narrowed(context, a.dtype(), 0));
+        return {};
+    }
+    const std::int64_t m = a.dim(options.transposeA ? 1 : 0), k = a.dim(options.transposeA ? 0 : 1);
+    const std::int64_t n = b.dim(options.transposeB ? 0 : 1);
+    if (b.dim(options.transposeB ? 1 : 0) != k) return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
+    const Shape shape{m, n};
+    SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
+    if (c) {
+        // C, broadcast and scaled, is what the product is added to.
+        SONDE_ASSIGN(const Tensor view, c->expanded(shape));
+        SONDE_ASSIGN(const Tensor full, view.contiguous());
+        tensor::dispatchFloating(a.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<T>()[i] = static_cast<T>(options.beta / options.alpha) * full.data<T>()[i];
+        });
+    }
+    const auto* packed = context.prepared<PackedRight>();
+    const auto run = [&](auto zero) {
+        using T = decltype(zero);
+        GemmCall<T> call;
+        call.m = m, call.n = n, call.k = k;
+        call.left = options.transposeA ? MatrixView<T>{a.data<T>(), 1, m} : MatrixView<T>{a.data<T>(), k, 1};
+        call.right = options.transposeB ? MatrixView<T>{b.data<T>(), 1, k} : MatrixView<T>{b.data<T>(), n, 1};
+        if constexpr (std::is_same_v<T, float>) {
+            if (packed) call.rightPacked = &packed->matrix;
+        }
+        call.c = y.mutableData<T>();
+        call.ldc = n;
+        call.accumulate = c != nullptr;
+        gemm(call, context.pool());
+        if (options.alpha == 1) return;
+        for (std::int64_t i = 0; i < y.numel(); ++i) call.c[i] *= static_cast<T>(options.alpha);
+    };
+    if (a.dtype() == DType::Float32) run(0.0F);
+    else run(0.0);
+    return {};
+}
+
+base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias) {
+    if (x.rank() < 1 || w.rank() < 1 || w.rank() > 2 || x.dim(x.rank() - 1) != w.dim(w.rank() - 1)) {
+        return opError("a linear layer with weights " + w.typeText() + " cannot take " + x.typeText());
+    }
+    if (isNarrow(x.dtype())) {
+        SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
+        SONDE_ASSIGN(const Tensor wideW, w.cast(DType::Float32));
+        Tensor wideBias;
+        if (bias) {
+            SONDE_ASSIGN(wideBias, bias->cast(DType::Float32));
+        }
+        SONDE_TRY(linear(context, wideX, wideW, bias ? &wideBias : nullptr));
+        SONDE_TRY(narrowed(context, x.dtype(), 0));
+        return {};
+    }
+    const std::int64_t k = x.dim(x.rank() - 1), n = w.rank() == 2 ? w.dim(0) : 1;
+    std::vector<std::int64_t> dims = x.shape().dims();
+    if (w.rank() == 2) dims.back() = n;
+    else dims.pop_back();
+    if (bias && bias->numel() != n) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
+    if (w.dtype() != x.dtype() || (bias && bias->dtype() != x.dtype())) return opError("input, weights and bias must have the same dtype");
+    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
+    const auto* packed = context.prepared<PackedRight>();
+    const auto run = [&](auto zero) {
+        using T = decltype(zero);
+        GemmCall<T> call;
+        call.m = n > 0 ? y.numel() / n : 0, call.n = n, call.k = k;
+        call.left = {x.data<T>(), k, 1};
+        call.right = {w.data<T>(), 1, k};
+        if constexpr (std::is_same_v<T, float>) {
+            if (packed) call.rightPacked = &packed->matrix;
+        }
+        call.c = y.mutableData<T>();
+        call.ldc = n;
+        call.columnBias = bias ? bias->data<T>() : nullptr;
+        gemm(call, context.pool());
+    };
+    if (x.dtype() == DType::Float32) run(0.0F);
+    else if (x.dtype() == DType::Float64) run(0.0);
+    else return opError("a linear layer is not defined for " + x.typeText());
+    return {};
+}
+
+}  // namespace sonde::ops::kernels

@@ -1,0 +1,54 @@
+#include <type_traits>
+
+#include "core/ops/kernels/elementwise.h"
+#include "core/tensor/dispatch.h"
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+constexpr std::size_t kGrain = 16384;
+
+template <typename T, typename F>
+void mapAll(KernelContext& context, const Tensor& x, Tensor& y, F f) {
+    const T* in = x.data<T>();
+    T* out = y.mutableData<T>();
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kGrain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) out[i] = f(in[i]);
+    });
+}
+
+}  // namespace
+
+base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& function, const Tensor& x, double a, double b) {
+    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
+    if (x.dtype() == DType::Float32 && function.fast) {
+        const UnaryLoop loop = floatKernels().unary[static_cast<std::size_t>(*function.fast)];
+        const float* in = x.data<float>();
+        float* out = y.mutableData<float>();
+        context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kGrain, [&](std::size_t begin, std::size_t end) {
+            loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
+        });
+        return {};
+    }
+    bool done = false;
+    if (function.real) {
+        done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            mapAll<T>(context, x, y, [&](T v) {
+                return static_cast<T>(static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(
+                    function.real(static_cast<double>(v), a, b)));
+            });
+        });
+    }
+    if (!done && function.whole) {
+        done = tensor::dispatchIntegers(x.dtype(), [&](auto tag) {
+            using T = typename decltype(tag)::type;
+            mapAll<T>(context, x, y, [&](T v) { return static_cast<T>(function.whole(static_cast<std::int64_t>(v))); });
+        });
+    }
+    if (!done) return base::runError("is not defined for " + std::string(tensor::name(x.dtype())));
+    return {};
+}
+
+}  // namespace sonde::ops::kernels

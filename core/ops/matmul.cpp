@@ -1,0 +1,133 @@
+// Matrix products and linear layers.
+
+#include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/matmul.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using tensor::Dim;
+
+base::Result<void> matmul(KernelContext& context) {
+    SONDE_TRY(kernels::matmul(context, context.in(0), context.in(1)));
+    return {};
+}
+
+base::Result<void> inferMatmul(InferContext& context) {
+    const TypeInfo &a = context.in(0), &b = context.in(1);
+    if (!a.shape || !b.shape || a.shape->empty() || b.shape->empty()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    const Dims& x = *a.shape;
+    const Dims& y = *b.shape;
+    const Dim &inner = x.back(), &other = y.size() > 1 ? y[y.size() - 2] : y[0];
+    if (inner.known() && other.known() && inner.value != other.value) {
+        return opError("matrices " + a.shapeText() + " and " + b.shapeText() + " do not fit");
+    }
+    const Dims leadX(x.begin(), x.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(x.size())));
+    const Dims leadY(y.begin(), y.end() - std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(y.size())));
+    SONDE_ASSIGN(Dims dims, broadcastDims(leadX, leadY));
+    if (x.size() > 1) dims.push_back(x[x.size() - 2]);
+    if (y.size() > 1) dims.push_back(y.back());
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// Before opset 7 C was broadcast only if `broadcast` was set, which unidirectional broadcasting contains.
+base::Result<void> gemm(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    const kernels::GemmOptions options{attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0, attributes.getFloat("alpha", 1),
+                                       attributes.getFloat("beta", 1)};
+    if (options.alpha == 0) {
+        // The product vanishes; what is left is beta·C.
+        kernels::GemmOptions product = options;
+        product.alpha = 1;
+        SONDE_ASSIGN(const Tensor zero, Tensor::zeros(context.in(0).dtype(), context.in(0).shape()));
+        product.beta = options.beta;
+        return kernels::generalProduct(context, zero, context.in(1), context.has(2) ? &context.in(2) : nullptr, product);
+    }
+    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) && options.beta != 0 ? &context.in(2) : nullptr, options);
+}
+
+base::Result<void> inferGemm(InferContext& context) {
+    const TypeInfo &a = context.in(0), &b = context.in(1);
+    if (!a.shape || !b.shape || a.shape->size() != 2 || b.shape->size() != 2) {
+        setLike(context, 0, unknownDims(2));
+        return {};
+    }
+    const std::size_t row = context.attributes().getInt("transA", 0) ? 1 : 0, column = context.attributes().getInt("transB", 0) ? 0 : 1;
+    setLike(context, 0, Dims{(*a.shape)[row], (*b.shape)[column]});
+    return {};
+}
+
+base::Result<void> linear(KernelContext& context) {
+    return kernels::linear(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr);
+}
+
+base::Result<void> inferLinear(InferContext& context) {
+    const TypeInfo &x = context.in(0), &w = context.in(1);
+    if (!x.shape || !w.shape || x.shape->empty() || w.shape->size() != 2) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    Dims dims = *x.shape;
+    dims.back() = (*w.shape)[0];
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// addmm: beta·self + alpha·mat1·mat2.
+base::Result<void> addmm(KernelContext& context) {
+    SONDE_ASSIGN(const double beta, numberOf(context.value(3)));
+    SONDE_ASSIGN(const double alpha, numberOf(context.value(4)));
+    if (alpha == 0) return opError("alpha 0 leaves nothing of the product");
+    return kernels::generalProduct(context, context.in(1), context.in(2), &context.in(0), {false, false, alpha, beta});
+}
+
+base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> constants, std::size_t at, bool transposed, RunEnvironment& environment) {
+    if (at >= constants.size()) return std::unique_ptr<PreparedState>();
+    return kernels::prepareRight(constants[at], transposed, environment);
+}
+
+}  // namespace
+
+void define_matmul(Registry& registry) {
+    registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").out("Y")
+                     .runs(matmul, inferMatmul)
+                     .prepares([](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
+                         return prepareAt(constants, 1, false, environment);
+                     }));
+    registry.add(Row("Gemm", 1, "alpha·A·B + beta·C", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").optionalIn("C", kNumbers, "T").out("Y")
+                     .attrFloat("alpha", 1).attrFloat("beta", 1).attrInt("transA", 0).attrInt("transB", 0).attrInt("broadcast", 0)
+                     .runs(gemm, inferGemm)
+                     .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
+                         return prepareAt(constants, 1, attributes.getInt("transB", 0) != 0, environment);
+                     }));
+    OpDef layer = atenRow("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", "x·wᵀ + bias", Category::Layer, linear, inferLinear);
+    layer.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
+        return prepareAt(constants, 1, true, environment);
+    };
+    registry.add(std::move(layer));
+    for (std::string_view schema : {"matmul(Tensor self, Tensor other) -> Tensor", "mm(Tensor self, Tensor mat2) -> Tensor",
+                                    "bmm(Tensor self, Tensor mat2) -> Tensor", "mv(Tensor self, Tensor vec) -> Tensor",
+                                    "dot(Tensor self, Tensor tensor) -> Tensor"}) {
+        OpDef def = atenRow(schema, "matrix product", Category::Layer, matmul, inferMatmul);
+        def.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
+            return prepareAt(constants, 1, false, environment);
+        };
+        registry.add(std::move(def));
+    }
+    registry.add(atenRow("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta·c + alpha·a·b",
+                         Category::Layer, addmm, [](InferContext& context) -> base::Result<void> {
+                             const TypeInfo &a = context.in(1), &b = context.in(2);
+                             const bool known = a.shape && b.shape && a.shape->size() == 2 && b.shape->size() == 2;
+                             setLike(context, 1, known ? Dims{(*a.shape)[0], (*b.shape)[1]} : unknownDims(2));
+                             return {};
+                         }));
+}
+
+}  // namespace sonde::ops

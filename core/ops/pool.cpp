@@ -1,0 +1,232 @@
+// Pools: x [N, C, D…] -> y [N, C, D'…].
+
+#include "core/ops/kernels/pool.h"
+
+#include "core/ops/support/row.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using tensor::Dim;
+
+base::Result<Window> onnxWindow(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    if (x.rank() < 3) return opError("cannot pool " + x.typeText());
+    return windowFromAttributes(context.attributes(), {}, std::span(x.shape().dims()).subspan(2));
+}
+
+base::Result<void> inferOnnxPool(InferContext& context) {
+    const TypeInfo& x = context.in(0);
+    if (!x.shape || x.shape->size() < 3) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x.shape, 2)));
+    Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
+    if (context.attributes().getString("auto_pad", "NOTSET").starts_with("SAME")) {
+        for (std::size_t i = 2; i < dims.size(); ++i) {
+            if (!(*x.shape)[i].known()) dims[i] = Dim{};
+        }
+    }
+    context.set(1, TypeInfo::tensor(DType::Int64, dims));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> maxPool(KernelContext& context) {
+    SONDE_ASSIGN(const Window window, onnxWindow(context));
+    return kernels::maxPool(context, context.in(0), window, context.attributes().getInt("storage_order", 0) == 1, false);
+}
+
+base::Result<void> averagePool(KernelContext& context) {
+    SONDE_ASSIGN(const Window window, onnxWindow(context));
+    return kernels::averagePool(context, context.in(0), window, context.attributes().getInt("count_include_pad", 0) != 0);
+}
+
+base::Result<void> lpPool(KernelContext& context) {
+    SONDE_ASSIGN(const Window window, onnxWindow(context));
+    const double p = context.attributes().has("p") ? std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 0))) : 2.0;
+    return kernels::lpPool(context, context.in(0), window, p);
+}
+
+/// A window over all of the image.
+base::Result<Window> wholeWindow(const Tensor& x) {
+    if (x.rank() < 2) return opError("cannot pool " + x.typeText());
+    Window window;
+    for (std::size_t i = 2; i < x.rank(); ++i) window.kernel.push_back(std::max<std::int64_t>(x.dim(i), 1));
+    window.stride.assign(window.rank(), 1);
+    window.dilation.assign(window.rank(), 1);
+    window.padBegin.assign(window.rank(), 0);
+    window.padEnd.assign(window.rank(), 0);
+    return window;
+}
+
+base::Result<void> globalAverage(KernelContext& context) {
+    SONDE_TRY(wholeWindow(context.in(0)));
+    return kernels::adaptiveAveragePool(context, context.in(0), std::vector<std::int64_t>(context.in(0).rank() - 2, 1));
+}
+base::Result<void> globalMax(KernelContext& context) {
+    SONDE_TRY(wholeWindow(context.in(0)));
+    return kernels::adaptiveMaxPool(context, context.in(0), std::vector<std::int64_t>(context.in(0).rank() - 2, 1));
+}
+base::Result<void> globalLp(KernelContext& context) {
+    SONDE_ASSIGN(const Window window, wholeWindow(context.in(0)));
+    const double p = std::max(context.attributes().getFloat("p", 0), static_cast<double>(context.attributes().getInt("p", 2)));
+    return kernels::lpPool(context, context.in(0), window, p);
+}
+
+base::Result<void> inferGlobal(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    for (std::size_t i = 2; dims && i < dims->size(); ++i) (*dims)[i] = Dim::of(1);
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+Row poolRow(std::string_view name, int since, std::string_view summary) {
+    Row row(name, since, summary, Category::Pool);
+    row.in("X", kFloats | bit(DType::Int8) | bit(DType::UInt8), "T").out("Y").attrString("auto_pad", "NOTSET").attrInt("ceil_mode", 0)
+        .attrInts("dilations").attrInts("pads").attrInts("strides");
+    return row;
+}
+
+// ATen: an image without a batch dimension is one of batch 1.
+
+base::Result<void> withBatch(KernelContext& context, std::size_t spatialRank, const std::function<base::Result<void>(const Tensor&)>& run) {
+    const Tensor& x = context.in(0);
+    if (x.rank() != spatialRank + 1) return run(x);
+    SONDE_TRY(run(x.unsqueezed(0)));
+    std::vector<Value> outputs = context.takeOutputs();
+    for (Value& output : outputs) {
+        if (output.isTensor()) output = Value(output.tensor().selected(0, 0));
+    }
+    context.setOutputs(std::move(outputs));
+    return {};
+}
+
+struct AtenPool {
+    std::size_t rank;
+    bool average;
+};
+
+base::Result<Window> atenWindow(const AtenPool& pool, const auto& valueAt) {
+    SONDE_ASSIGN(const std::vector<std::int64_t> kernel, spread(valueAt(1), pool.rank, 1));
+    const Value ceil = pool.average ? valueAt(4) : valueAt(5);
+    return windowFromArguments(kernel, valueAt(2), valueAt(3), pool.average ? Value() : valueAt(4), ceil.kind() == ValueKind::Bool && ceil.toBool());
+}
+
+base::Result<void> atenPool(KernelContext& context, const AtenPool& pool) {
+    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](std::size_t i) { return context.value(i); }));
+    return withBatch(context, pool.rank, [&](const Tensor& x) -> base::Result<void> {
+        if (!pool.average) return kernels::maxPool(context, x, window, false, true);
+        const bool countPadding = context.value(5).kind() != ValueKind::Bool || context.value(5).toBool();
+        std::int64_t divisor = 0;
+        if (context.has(6)) {
+            SONDE_ASSIGN(divisor, intOf(context.value(6)));
+        }
+        return kernels::averagePool(context, x, window, countPadding, divisor);
+    });
+}
+
+base::Result<void> inferAtenPool(InferContext& context, const AtenPool& pool) {
+    const TypeInfo& x = context.in(0);
+    if (!x.shape || x.shape->size() != pool.rank + 2 || context.constant(1).isNone()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    SONDE_ASSIGN(const Window window, atenWindow(pool, [&](std::size_t i) { return context.constant(i); }));
+    Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
+    context.set(1, TypeInfo::tensor(DType::Int64, dims));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool average) {
+    SONDE_ASSIGN(std::vector<std::int64_t> output, [&]() -> base::Result<std::vector<std::int64_t>> {
+        if (!context.value(1).isListLike()) return spread(context.value(1), rank, 1);
+        std::vector<std::int64_t> extents;
+        const tensor::ValueList& items = context.value(1).items();
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            // None keeps the input's extent.
+            if (items[i].isNone()) {
+                extents.push_back(context.in(0).rank() >= rank ? context.in(0).dim(context.in(0).rank() - rank + i) : 1);
+                continue;
+            }
+            SONDE_ASSIGN(const std::int64_t one, intOf(items[i]));
+            extents.push_back(one);
+        }
+        if (extents.size() == 1) extents.assign(rank, extents[0]);
+        return extents;
+    }());
+    return withBatch(context, rank, [&](const Tensor& x) {
+        return average ? kernels::adaptiveAveragePool(context, x, output) : kernels::adaptiveMaxPool(context, x, output);
+    });
+}
+
+base::Result<void> inferAdaptive(InferContext& context, std::size_t rank) {
+    std::optional<Dims> dims = context.in(0).shape;
+    const Value& size = context.constant(1);
+    if (dims && dims->size() > rank && !size.isNone()) {
+        const base::Result<std::vector<std::int64_t>> output = spread(size, rank, 1);
+        for (std::size_t i = 0; i < rank; ++i) (*dims)[dims->size() - rank + i] = output ? Dim::of((*output)[i]) : Dim{};
+    } else {
+        dims.reset();
+    }
+    context.set(1, TypeInfo::tensor(DType::Int64, dims));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+void addAten(Registry& registry) {
+    const struct {
+        std::string_view schema;
+        AtenPool pool;
+    } rows[] = {
+        {"max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor", {1, false}},
+        {"max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor", {2, false}},
+        {"max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor", {3, false}},
+        {"max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)", {2, false}},
+        {"avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {1, true}},
+        {"avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {2, true}},
+        {"avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor", {3, true}},
+    };
+    for (const auto& row : rows) {
+        registry.add(atenRow(row.schema, row.pool.average ? "mean of each window" : "largest value of each window", Category::Pool,
+                             [pool = row.pool](KernelContext& context) { return atenPool(context, pool); },
+                             [pool = row.pool](InferContext& context) { return inferAtenPool(context, pool); }));
+    }
+    const struct {
+        std::string_view schema;
+        std::size_t rank;
+        bool average;
+    } adaptiveRows[] = {
+        {"adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 1, true},
+        {"adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor", 2, true},
+        {"adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor", 3, true},
+        {"adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 1, false},
+        {"adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 2, false},
+        {"adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, false},
+    };
+    for (const auto& row : adaptiveRows) {
+        registry.add(atenRow(row.schema, row.average ? "mean of each cell of a grid of the asked size" : "largest value of each cell of a grid of the asked size",
+                             Category::Pool, [rank = row.rank, average = row.average](KernelContext& context) { return adaptive(context, rank, average); },
+                             [rank = row.rank](InferContext& context) { return inferAdaptive(context, rank); }));
+    }
+}
+
+}  // namespace
+
+void define_pool(Registry& registry) {
+    registry.add(poolRow("MaxPool", 1, "largest value of each window").out("Indices", Arity::Optional).required("kernel_shape", AttributeKind::Ints)
+                     .attrInt("storage_order", 0).runs(maxPool, inferOnnxPool));
+    registry.add(poolRow("AveragePool", 1, "mean of each window").required("kernel_shape", AttributeKind::Ints).attrInt("count_include_pad", 0)
+                     .runs(averagePool, inferOnnxPool));
+    registry.add(poolRow("LpPool", 1, "p-norm of each window").attrInts("kernel_shape").attr("p", AttributeKind::Any).runs(lpPool, inferOnnxPool));
+    registry.add(Row("GlobalAveragePool", 1, "mean of each channel", Category::Pool).in("X", kFloats, "T").out("Y").runs(globalAverage, inferGlobal));
+    registry.add(Row("GlobalMaxPool", 1, "largest value of each channel", Category::Pool).in("X", kFloats, "T").out("Y").runs(globalMax, inferGlobal));
+    registry.add(Row("GlobalLpPool", 1, "p-norm of each channel", Category::Pool).in("X", kFloats, "T").out("Y").attr("p", AttributeKind::Any)
+                     .runs(globalLp, inferGlobal));
+    addAten(registry);
+}
+
+}  // namespace sonde::ops

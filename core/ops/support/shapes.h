@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ops/registry/registry.h"
+
+namespace sonde::ops {
+
+using Dims = std::vector<tensor::Dim>;
+
+base::Error opError(std::string what);
+
+/// The axis counted from 0, or an Error that names it.
+base::Result<std::size_t> axisOf(std::int64_t axis, std::size_t rank);
+base::Result<std::vector<std::size_t>> axesOf(const std::vector<std::int64_t>& axes, std::size_t rank);
+
+/// Integers held by a tensor of any integer dtype (a scalar or 1-D), or by a list of ints, or a single int.
+base::Result<std::vector<std::int64_t>> intsOf(const Value& value);
+/// One number of a tensor with one element, or a number.
+base::Result<double> numberOf(const Value& value);
+base::Result<std::int64_t> intOf(const Value& value);
+
+base::Result<Shape> broadcast(const Shape& a, const Shape& b);
+/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number.
+base::Result<Dims> broadcastDims(const Dims& a, const Dims& b);
+
+/// The product of extents if all are known.
+std::optional<std::int64_t> knownProduct(const Dims& dims);
+Dims dimsOf(const Shape& shape);
+/// An unknown number of extents of `rank`.
+Dims unknownDims(std::size_t rank);
+
+// Inference that many operators share.
+base::Result<void> inferSame(InferContext& context);               ///< output 0 is like input 0
+base::Result<void> inferBroadcast(InferContext& context);          ///< all inputs broadcast; dtype of input 0
+base::Result<void> inferBroadcastBool(InferContext& context);      ///< the same with bool as result
+/// Sets output 0 to the dtype of input `like` with the given shape.
+void setLike(InferContext& context, std::size_t like, std::optional<Dims> shape, std::size_t output = 0);
+
+}  // namespace sonde::ops

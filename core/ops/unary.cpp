@@ -1,0 +1,290 @@
+// Functions of one number, one row each.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/kernels/elementwise.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using kernels::Unary;
+using kernels::UnaryFunction;
+
+double sigmoidOf(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+double softplusOf(double x) { return std::log1p(std::exp(-std::fabs(x))) + (x > 0 ? x : 0); }
+
+struct Parameter1 {
+    std::string_view name;
+    double fallback;
+};
+
+/// One function; the ATen schemas that mean it (without parameters) follow.
+struct Function {
+    std::string_view onnx;  ///< empty: ATen only
+    int since;
+    std::string_view summary;
+    Category category;
+    DTypeSet dtypes;
+    UnaryFunction function;
+    std::vector<Parameter1> attributes = {};
+    std::vector<std::string_view> aten = {};
+};
+
+std::vector<Function> functions() {
+    const auto kEl = Category::Elementwise;
+    const auto kAct = Category::Activation;
+    return {
+        {"Relu", 1, "max(0, x)", kAct, kNumbers,
+         {[](double x, double, double) { return x < 0 ? 0.0 : x; }, [](std::int64_t x) { return x < 0 ? 0 : x; }, Unary::Relu}, {},
+         {"relu(Tensor self) -> Tensor", "relu_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"LeakyRelu", 1, "x, or alpha·x below 0", kAct, kFloats,
+         {[](double x, double a, double) { return x < 0 ? a * x : x; }, nullptr, Unary::LeakyRelu}, {{"alpha", 0.01}}, {}},
+        {"Elu", 1, "x, or alpha·(e^x − 1) below 0", kAct, kFloats,
+         {[](double x, double a, double) { return x < 0 ? a * std::expm1(x) : x; }, nullptr}, {{"alpha", 1.0}}, {}},
+        {"Selu", 1, "gamma·x, or gamma·alpha·(e^x − 1) below 0", kAct, kFloats,
+         {[](double x, double a, double b) { return x <= 0 ? b * a * std::expm1(x) : b * x; }, nullptr},
+         {{"alpha", 1.67326319217681884765625}, {"gamma", 1.05070102214813232421875}},
+         {"selu(Tensor self) -> Tensor", "selu_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Celu", 12, "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))", kAct, kFloats,
+         {[](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }, nullptr}, {{"alpha", 1.0}}, {}},
+        {"ThresholdedRelu", 10, "x where it is above alpha, else 0", kAct, kFloats,
+         {[](double x, double a, double) { return std::isnan(x) || x > a ? x : 0.0; }, nullptr}, {{"alpha", 1.0}}, {}},
+        {"Sigmoid", 1, "1 / (1 + e^−x)", kAct, kFloats,
+         {[](double x, double, double) { return sigmoidOf(x); }, nullptr, Unary::Sigmoid}, {},
+         {"sigmoid(Tensor self) -> Tensor", "sigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"HardSigmoid", 1, "clip(alpha·x + beta, 0, 1)", kAct, kFloats,
+         {[](double x, double a, double b) { return clamp01(a * x + b); }, nullptr, Unary::HardSigmoid},
+         {{"alpha", 0.2}, {"beta", 0.5}}, {}},
+        {"HardSwish", 14, "x · clip(x/6 + 1/2, 0, 1)", kAct, kFloats,
+         {[](double x, double, double) { return x * clamp01(x / 6 + 0.5); }, nullptr, Unary::HardSwish}, {},
+         {"hardswish(Tensor self) -> Tensor", "hardswish_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Swish", 24, "x · sigmoid(alpha·x)", kAct, kFloats,
+         {[](double x, double a, double) { return x * sigmoidOf(a * x); }, nullptr, Unary::Silu}, {{"alpha", 1.0}}, {}},
+        {"Softplus", 1, "ln(1 + e^x)", kAct, kFloats, {[](double x, double, double) { return softplusOf(x); }, nullptr}, {}, {}},
+        {"Softsign", 1, "x / (1 + |x|)", kAct, kFloats, {[](double x, double, double) { return x / (1 + std::fabs(x)); }, nullptr}, {}, {}},
+        {"Mish", 18, "x · tanh(ln(1 + e^x))", kAct, kFloats,
+         {[](double x, double, double) { return x * std::tanh(softplusOf(x)); }, nullptr}, {},
+         {"mish(Tensor self) -> Tensor", "mish_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Shrink", 9, "moves x by bias toward 0 where |x| is above lambd, else 0", kAct, kNumbers,
+         {[](double x, double a, double b) { return x < -b ? x + a : x > b ? x - a : 0.0; }, nullptr}, {{"bias", 0.0}, {"lambd", 0.5}}, {}},
+        {"Tanh", 1, "hyperbolic tangent", kAct, kFloats,
+         {[](double x, double, double) { return std::tanh(x); }, nullptr, Unary::Tanh}, {},
+         {"tanh(Tensor self) -> Tensor", "tanh_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Abs", 1, "|x|", kEl, kNumbers,
+         {[](double x, double, double) { return std::fabs(x); },
+          [](std::int64_t x) { return x < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)) : x; }, Unary::Abs}, {},
+         {"abs(Tensor self) -> Tensor", "abs_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Neg", 1, "−x", kEl, kFloats | kSignedInts,
+         {[](double x, double, double) { return -x; },
+          [](std::int64_t x) { return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x)); }, Unary::Neg}, {},
+         {"neg(Tensor self) -> Tensor", "neg_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Sign", 9, "−1, 0 or 1", kEl, kNumbers,
+         {[](double x, double, double) { return std::isnan(x) ? x : x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; },
+          [](std::int64_t x) -> std::int64_t { return (x > 0) - (x < 0); }}, {}, {"sign(Tensor self) -> Tensor"}},
+        {"Floor", 1, "the next integer below", kEl, kFloats, {[](double x, double, double) { return std::floor(x); }, nullptr}, {},
+         {"floor(Tensor self) -> Tensor", "floor_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Ceil", 1, "the next integer above", kEl, kFloats, {[](double x, double, double) { return std::ceil(x); }, nullptr}, {},
+         {"ceil(Tensor self) -> Tensor", "ceil_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Round", 11, "the nearest integer, halves to the even one", kEl, kFloats,
+         {[](double x, double, double) { return std::nearbyint(x); }, nullptr}, {}, {"round(Tensor self) -> Tensor"}},
+        {"", 0, "the integer toward zero", kEl, kFloats, {[](double x, double, double) { return std::trunc(x); }, nullptr}, {},
+         {"trunc(Tensor self) -> Tensor"}},
+        {"Sqrt", 1, "square root", kEl, kFloats, {[](double x, double, double) { return std::sqrt(x); }, nullptr, Unary::Sqrt}, {},
+         {"sqrt(Tensor self) -> Tensor", "sqrt_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "1 / square root", kEl, kFloats, {[](double x, double, double) { return 1 / std::sqrt(x); }, nullptr}, {},
+         {"rsqrt(Tensor self) -> Tensor", "rsqrt_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Reciprocal", 1, "1 / x", kEl, kFloats, {[](double x, double, double) { return 1 / x; }, nullptr, Unary::Reciprocal}, {},
+         {"reciprocal(Tensor self) -> Tensor", "reciprocal_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Exp", 1, "e^x", kEl, kFloats, {[](double x, double, double) { return std::exp(x); }, nullptr, Unary::Exp}, {},
+         {"exp(Tensor self) -> Tensor", "exp_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "e^x − 1", kEl, kFloats, {[](double x, double, double) { return std::expm1(x); }, nullptr}, {}, {"expm1(Tensor self) -> Tensor"}},
+        {"Log", 1, "natural logarithm", kEl, kFloats, {[](double x, double, double) { return std::log(x); }, nullptr}, {},
+         {"log(Tensor self) -> Tensor", "log_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "logarithm of base 2", kEl, kFloats, {[](double x, double, double) { return std::log2(x); }, nullptr}, {}, {"log2(Tensor self) -> Tensor"}},
+        {"", 0, "logarithm of base 10", kEl, kFloats, {[](double x, double, double) { return std::log10(x); }, nullptr}, {}, {"log10(Tensor self) -> Tensor"}},
+        {"", 0, "ln(1 + x)", kEl, kFloats, {[](double x, double, double) { return std::log1p(x); }, nullptr}, {}, {"log1p(Tensor self) -> Tensor"}},
+        {"Erf", 9, "error function", kEl, kNumbers, {[](double x, double, double) { return std::erf(x); }, nullptr, Unary::Erf}, {},
+         {"erf(Tensor self) -> Tensor", "erf_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"Sin", 7, "sine", kEl, kFloats, {[](double x, double, double) { return std::sin(x); }, nullptr}, {}, {"sin(Tensor self) -> Tensor"}},
+        {"Cos", 7, "cosine", kEl, kFloats, {[](double x, double, double) { return std::cos(x); }, nullptr}, {}, {"cos(Tensor self) -> Tensor"}},
+        {"Tan", 7, "tangent", kEl, kFloats, {[](double x, double, double) { return std::tan(x); }, nullptr}, {}, {"tan(Tensor self) -> Tensor"}},
+        {"Asin", 7, "arc sine", kEl, kFloats, {[](double x, double, double) { return std::asin(x); }, nullptr}, {}, {"asin(Tensor self) -> Tensor"}},
+        {"Acos", 7, "arc cosine", kEl, kFloats, {[](double x, double, double) { return std::acos(x); }, nullptr}, {}, {"acos(Tensor self) -> Tensor"}},
+        {"Atan", 7, "arc tangent", kEl, kFloats, {[](double x, double, double) { return std::atan(x); }, nullptr}, {}, {"atan(Tensor self) -> Tensor"}},
+        {"Sinh", 9, "hyperbolic sine", kEl, kFloats, {[](double x, double, double) { return std::sinh(x); }, nullptr}, {}, {"sinh(Tensor self) -> Tensor"}},
+        {"Cosh", 9, "hyperbolic cosine", kEl, kFloats, {[](double x, double, double) { return std::cosh(x); }, nullptr}, {}, {"cosh(Tensor self) -> Tensor"}},
+        {"Asinh", 9, "inverse hyperbolic sine", kEl, kFloats, {[](double x, double, double) { return std::asinh(x); }, nullptr}, {}, {"asinh(Tensor self) -> Tensor"}},
+        {"Acosh", 9, "inverse hyperbolic cosine", kEl, kFloats, {[](double x, double, double) { return std::acosh(x); }, nullptr}, {}, {"acosh(Tensor self) -> Tensor"}},
+        {"Atanh", 9, "inverse hyperbolic tangent", kEl, kFloats, {[](double x, double, double) { return std::atanh(x); }, nullptr}, {}, {"atanh(Tensor self) -> Tensor"}},
+        {"", 0, "x · sigmoid(x)", kAct, kFloats, {[](double x, double, double) { return x * sigmoidOf(x); }, nullptr}, {},
+         {"silu(Tensor self) -> Tensor", "silu_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "min(max(0, x), 6)", kAct, kFloats, {[](double x, double, double) { return x < 0 ? 0.0 : x > 6 ? 6.0 : x; }, nullptr}, {},
+         {"relu6(Tensor self) -> Tensor", "relu6_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "clip(x/6 + 1/2, 0, 1)", kAct, kFloats, {[](double x, double, double) { return clamp01(x / 6 + 0.5); }, nullptr}, {},
+         {"hardsigmoid(Tensor self) -> Tensor", "hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
+        {"", 0, "ln sigmoid(x)", kAct, kFloats, {[](double x, double, double) { return -softplusOf(-x); }, nullptr}, {},
+         {"log_sigmoid(Tensor self) -> Tensor"}},
+        {"", 0, "x²", kEl, kNumbers,
+         {[](double x, double, double) { return x * x; },
+          [](std::int64_t x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x)); }, Unary::Square}, {},
+         {"square(Tensor self) -> Tensor"}},
+    };
+}
+
+base::Result<void> runAten(KernelContext& context, const UnaryFunction& function, double a = 0, double b = 0) {
+    Tensor x = context.in(0);
+    if (!function.whole && !tensor::isFloating(x.dtype())) {
+        SONDE_ASSIGN(x, x.cast(DType::Float32));
+    }
+    return kernels::applyUnary(context, function, x, a, b);
+}
+
+/// Erf and Shrink are defined for integers by way of floating point.
+base::Result<void> runThroughFloat(KernelContext& context, const UnaryFunction& function, double a, double b) {
+    const DType dtype = context.in(0).dtype();
+    if (tensor::isFloating(dtype) || function.whole) return kernels::applyUnary(context, function, context.in(0), a, b);
+    SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
+    SONDE_TRY(kernels::applyUnary(context, function, wide, a, b));
+    std::vector<Value> outputs = context.takeOutputs();
+    SONDE_ASSIGN(Tensor narrow, outputs[0].tensor().cast(dtype));
+    outputs[0] = Value(std::move(narrow));
+    context.setOutputs(std::move(outputs));
+    return {};
+}
+
+void addOnnx(Registry& registry, const Function& row) {
+    const std::vector<Parameter1> attributes = row.attributes;
+    const UnaryFunction function = row.function;
+    Row built(row.onnx, row.since, row.summary, row.category);
+    built.in("X", row.dtypes, "T").out("Y");
+    for (const Parameter1& attribute : attributes) built.attrFloat(attribute.name, attribute.fallback);
+    built.runs(
+        [function, attributes](KernelContext& context) {
+            const auto at = [&](std::size_t i) {
+                return i < attributes.size() ? context.attributes().getFloat(attributes[i].name, attributes[i].fallback) : 0.0;
+            };
+            const double first = attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0);
+            return runThroughFloat(context, function, first, at(1));
+        },
+        inferSame);
+    registry.add(built);
+}
+
+base::Result<void> inferAten(InferContext& context) {
+    TypeInfo type = context.in(0);
+    if (tensor::isInteger(type.dtype) || type.dtype == DType::Bool) type.dtype = DType::Float32;
+    context.set(0, std::move(type));
+    return {};
+}
+
+void addAten(Registry& registry, const Function& row) {
+    for (std::string_view schema : row.aten) {
+        const UnaryFunction function = row.function;
+        const double a = row.attributes.empty() ? 0 : row.attributes[0].fallback;
+        const double b = row.attributes.size() < 2 ? 0 : row.attributes[1].fallback;
+        registry.add(atenRow(schema, row.summary, row.category,
+                             [function, a, b](KernelContext& context) { return runAten(context, function, a, b); },
+                             function.whole ? &inferSame : &inferAten));
+    }
+}
+
+/// ATen functions whose parameters are arguments: f(x; a, b) with a and b from the given positions.
+void addParametric(Registry& registry, std::string_view schema, std::string_view summary, UnaryFunction function) {
+    registry.add(atenRow(schema, summary, Category::Activation,
+                         [function](KernelContext& context) -> base::Result<void> {
+                             double parameters[2] = {0, 0};
+                             for (std::size_t i = 0; i < 2 && context.has(i + 1); ++i) {
+                                 SONDE_ASSIGN(parameters[i], numberOf(context.value(i + 1)));
+                             }
+                             return runAten(context, function, parameters[0], parameters[1]);
+                         },
+                         inferAten));
+}
+
+/// Gelu has its approximation as a string in both vocabularies.
+base::Result<void> gelu(KernelContext& context, const std::string& approximate) {
+    const UnaryFunction exact{[](double x, double, double) { return 0.5 * x * std::erfc(-x * 0.7071067811865475244); }, nullptr, Unary::Gelu};
+    const UnaryFunction byTanh{[](double x, double, double) { return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))); },
+                               nullptr, Unary::GeluTanh};
+    if (approximate != "none" && approximate != "tanh") return opError("approximate must be 'none' or 'tanh', but is '" + approximate + "'");
+    return runAten(context, approximate == "tanh" ? byTanh : exact);
+}
+
+/// Elementwise tests that give bool.
+template <typename Test>
+base::Result<void> testFloats(KernelContext& context, Test test) {
+    SONDE_ASSIGN(const Tensor wide, context.in(0).cast(DType::Float64));
+    SONDE_ASSIGN(Tensor out, context.output(0, DType::Bool, wide.shape()));
+    const double* x = wide.data<double>();
+    bool* y = out.mutableData<bool>();
+    for (std::int64_t i = 0; i < wide.numel(); ++i) y[i] = test(x[i]);
+    return {};
+}
+
+base::Result<void> inferBool(InferContext& context) {
+    context.set(0, TypeInfo::tensor(DType::Bool, context.in(0).shape));
+    return {};
+}
+
+void defineTests(Registry& registry) {
+    registry.add(Row("IsNaN", 9, "true where x is not a number", Category::Logic).in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ)).out("Y").runs(
+        [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
+    registry.add(Row("IsInf", 10, "true where x is infinite, of the chosen signs", Category::Logic)
+                     .in("X", kFloats | bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ))
+                     .out("Y").attrInt("detect_negative", 1).attrInt("detect_positive", 1)
+                     .runs([](KernelContext& context) {
+                               const bool negative = context.attributes().getInt("detect_negative", 1) != 0;
+                               const bool positive = context.attributes().getInt("detect_positive", 1) != 0;
+                               return testFloats(context, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+                           }, inferBool));
+    registry.add(atenRow("isnan(Tensor self) -> Tensor", "true where x is not a number", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
+    registry.add(atenRow("isinf(Tensor self) -> Tensor", "true where x is infinite", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x); }); }, inferBool));
+}
+
+}  // namespace
+
+void define_unary(Registry& registry) {
+    for (const Function& row : functions()) {
+        if (!row.onnx.empty()) addOnnx(registry, row);
+        addAten(registry, row);
+    }
+    registry.add(Row("Gelu", 20, "x · Φ(x), exact or by tanh", Category::Activation).in("X", kFloats, "T").out("Y").attrString("approximate", "none")
+                     .runs([](KernelContext& context) { return gelu(context, context.attributes().getString("approximate", "none")); }, inferSame));
+    registry.add(atenRow("gelu(Tensor self, *, str approximate='none') -> Tensor", "x · Φ(x), exact or by tanh", Category::Activation,
+                         [](KernelContext& context) { return gelu(context, context.has(1) ? context.value(1).toString() : "none"); }, inferAten));
+    for (std::string_view schema : {"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+                                    "leaky_relu_(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)"}) {
+        addParametric(registry, schema, "x, or negative_slope·x below 0",
+                      {[](double x, double a, double) { return x < 0 ? a * x : x; }, nullptr, Unary::LeakyRelu});
+    }
+    for (std::string_view schema : {"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+                                    "hardtanh_(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)"}) {
+        addParametric(registry, schema, "x held between min_val and max_val",
+                      {[](double x, double a, double b) { return x < a ? a : x > b ? b : x; }, nullptr, Unary::Clip});
+    }
+    for (std::string_view schema : {"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+                                    "threshold_(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)"}) {
+        addParametric(registry, schema, "x where it is above the threshold, else value",
+                      {[](double x, double a, double b) { return x <= a ? b : x; }, nullptr});
+    }
+    for (std::string_view schema : {"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+                                    "elu_(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)"}) {
+        addParametric(registry, schema, "scale·x, or scale·alpha·(e^x − 1) below 0",
+                      {[](double x, double a, double b) { return b * (x < 0 ? a * std::expm1(x) : x); }, nullptr});
+    }
+    addParametric(registry, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))",
+                  {[](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }, nullptr});
+    addParametric(registry, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "ln(1 + e^(beta·x)) / beta",
+                  {[](double x, double a, double b) { return x * a > b ? x : softplusOf(x * a) / a; }, nullptr});
+    defineTests(registry);
+}
+
+}  // namespace sonde::ops
