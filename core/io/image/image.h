@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/tensor/type_info.h"
+
+namespace sonde::io {
+
+/// A picture as rows of RGB pixels, 8 bits each. Transparency is dropped.
+struct Image {
+    int width = 0;
+    int height = 0;
+    std::vector<std::uint8_t> rgb;  ///< height * width * 3
+};
+
+/// How a picture becomes numbers. The defaults are those of the dump tool (trace-dump c2): blue first, 0 to 255.
+/// Channel c of the picture becomes (pixel * scale - mean[c]) / deviation[c], c in the order of the tensor's channels.
+struct ImageOptions {
+    bool resize = true;      ///< to the input's height and width (bilinear); false: a picture of another size is an error
+    bool rgb = false;        ///< red first; false: blue first
+    double scale = 1;
+    std::array<double, 3> mean{0, 0, 0};
+    std::array<double, 3> deviation{1, 1, 1};
+};
+
+/// Named settings: "bgr" (0 to 255, blue first), "rgb", "unit" (red first, 0 to 1), "imagenet" (red first, 0 to 1, less
+/// the mean of ImageNet and by its deviation, as torchvision's models want), "signed" (blue first, -1 to 1).
+struct ImagePreset {
+    std::string_view id;
+    std::string_view sentence;
+    ImageOptions options;
+};
+std::span<const ImagePreset> imagePresets();
+const ImagePreset* findImagePreset(std::string_view id);
+
+/// PNG, JPEG, BMP, GIF (first picture), TGA, PSD, PNM. Error for anything else and for more than 2^28 pixels.
+base::Result<Image> readImage(const std::filesystem::path& path);
+/// True if the beginning of a file is that of a picture that readImage knows.
+bool looksLikeImage(std::span<const std::byte> head);
+
+/// Bilinear with half-pixel centres, without smoothing when it gets smaller.
+Image resized(const Image& image, int width, int height);
+
+/// The picture as a tensor for an input (trace-dump c2): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if dimension
+/// 3 is; three dimensions lack N. What is not known of the shape follows the picture. One channel takes the luminance.
+/// Error: the shape fits no picture.
+base::Result<tensor::Tensor> imageTensor(const Image& image, const tensor::TypeInfo& type, const ImageOptions& options);
+
+}  // namespace sonde::io
