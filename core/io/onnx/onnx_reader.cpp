@@ -70,6 +70,7 @@ Result<OnnxModel> readOnnx(std::shared_ptr<const base::MappedFile> file, const b
     onnx::GraphBuilder builder(wire, model, tensors, work);
     if (auto built = builder.build(graph); !built) return inFile(std::move(built).error(), *file);
     for (base::Diagnostic& diagnostic : builder.takeDiagnostics()) result.diagnostics.push_back(std::move(diagnostic));
+    for (const onnx::ValueInfoProto& output : graph.outputs) result.outputNames.emplace_back(output.name);
     onnx::assignScopes(builder.mutableGraph(), result.modules, builder.hints(), builder.calls());
     result.graph = builder.takeGraph();
     if (auto valid = result.graph.validate(); !valid) return inFile(std::move(valid).error(), *file);

@@ -1,0 +1,108 @@
+#include "core/document/document.h"
+
+#include <charconv>
+
+#include "core/base/mapped_file.h"
+#include "core/base/nearest.h"
+#include "core/document/finish.h"
+#include "core/document/traced_model.h"
+#include "core/document/unknown_file.h"
+
+namespace sonde::document {
+
+namespace {
+
+using base::Result;
+using base::usageError;
+using graph::Expr;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using graph::ScopeId;
+
+constexpr std::string_view kZoo = "zoo:";
+constexpr std::size_t kHeadBytes = 64 * 1024;
+
+Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
+    std::size_t number = 0;
+    const auto [end, code] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
+    const bool good = code == std::errc() && end == text.data() + text.size();
+    if (!good || number >= graph.nodeCount() || graph.isErased(graph.node(NodeId(number)).producer)) {
+        return usageError("there is no node " + std::string(text), {}, "nodes have the numbers #0 to #" + std::to_string(graph.nodeCount() - 1));
+    }
+    return NodeId(number);
+}
+
+/// What leaves a scope: the last node made in it that something outside reads, or that the model returns.
+NodeId outputOfScope(const InternalGraph& graph, ScopeId scope) {
+    NodeId last;
+    NodeId leaving;
+    for (ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        if (expr.isParameter || !graph.encloses(scope, expr.scope)) continue;
+        for (NodeId output : expr.outputs) {
+            if (expr.kind != graph::ExprKind::Constant) last = output;
+            for (ExprId user : graph.node(output).users) {
+                if (!graph.encloses(scope, graph.expr(user).scope)) leaving = output;
+            }
+            for (NodeId result : graph.outputs()) {
+                if (result == output) leaving = output;
+            }
+        }
+    }
+    return leaving.valid() ? leaving : last;
+}
+
+Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree* modules, std::string_view qualname) {
+    if (qualname.empty() && !graph.outputs().empty()) return graph.outputs().front();
+    // A leaf is one call; its first one counts, as with scopes.
+    for (ExprId id : graph.main().order) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty()) return expr.outputs.front();
+    }
+    for (const graph::Scope& scope : graph.scopes()) {
+        if (scope.qualname != qualname) continue;
+        if (const NodeId node = outputOfScope(graph, scope.id); node.valid()) return node;
+    }
+    std::vector<std::string> names;
+    if (modules) {
+        for (const graph::ModuleInfo& module : modules->modules()) names.push_back(module.qualname);
+        if (modules->find(qualname)) return usageError("module '" + std::string(qualname) + "' has no output: it is never called");
+    }
+    return usageError("there is no module '" + std::string(qualname) + "'", {}, base::didYouMean(qualname, names));
+}
+
+}  // namespace
+
+Result<NodeId> Document::findNode(std::string_view text) const {
+    // A name wins, whatever it looks like: tensors of a file may be called "#1" or end in ':'.
+    if (const NodeId node = graph->findNode(text); node.valid()) return node;
+    if (text.starts_with('#')) return nodeByNumber(*graph, text);
+    if (text.ends_with(':')) return nodeOfModule(*graph, modules.get(), text.substr(0, text.size() - 1));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < graph->nodeCount(); ++i) names.push_back(graph->node(NodeId(i)).name);
+    std::string hint = base::didYouMean(text, names);
+    if (modules && modules->find(text)) hint = "for the output of the module write '" + std::string(text) + ":'";
+    if (hint.empty()) hint = "`sonde trace " + location + "` lists the nodes; #12 and QUALNAME: name nodes too";
+    return usageError("there is no node '" + std::string(text) + "'", {}, std::move(hint));
+}
+
+Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
+    if (std::string_view(model).starts_with(kZoo)) {
+        SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
+        findUnknownOperators(*document);
+        return std::shared_ptr<const Document>(document);
+    }
+    const std::filesystem::path path(model);
+    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
+    const std::span<const std::byte> head = file->window(0, std::min(file->sizeBytes(), kHeadBytes));
+    for (const Format& format : formats()) {
+        if (!format.recognises(head, path)) continue;
+        SONDE_ASSIGN(const std::shared_ptr<Document> document, format.open(path, options, work));
+        findUnknownOperators(*document);
+        return std::shared_ptr<const Document>(document);
+    }
+    return unknownFile(path, head, file->sizeBytes());
+}
+
+}  // namespace sonde::document

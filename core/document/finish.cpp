@@ -1,0 +1,59 @@
+#include "core/document/finish.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/analysis/infer.h"
+#include "core/ops/registry/registry.h"
+
+namespace sonde::document {
+
+void findUnknownOperators(Document& document) {
+    const graph::InternalGraph& graph = *document.graph;
+    struct Use {
+        graph::ExprId first;
+        std::size_t count = 0;
+        bool knownName = false;
+    };
+    std::map<std::string, Use> unknown;
+    const ops::Registry& registry = ops::Registry::all();
+    for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.op.name.empty() || expr.kind == graph::ExprKind::Constant) continue;
+        const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version);
+        if (op && op->kernel) continue;
+        const bool knownName = registry.knows(expr.op.domain, expr.op.name);
+        std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
+        if (knownName) title += " of version " + std::to_string(expr.op.version);
+        Use& use = unknown[title];
+        if (use.count++ == 0) use.first = id;
+    }
+    for (const auto& [title, use] : unknown) {
+        const graph::Expr& expr = graph.expr(use.first);
+        const std::string node = expr.outputs.empty() ? expr.name : graph.node(expr.outputs.front()).name;
+        document.diagnostics.push_back({base::Severity::Warning,
+                            "operator " + title + " is not known: " + std::to_string(use.count) + (use.count == 1 ? " node" : " nodes") +
+                                " cannot be run",
+                            "node '" + node + "'", "everything before can be run: set end points"});
+    }
+}
+
+void finish(Document& document, graph::InternalGraph graph, const base::WorkContext& work) {
+    work.report("inferring shapes");
+    analysis::inferTypes(graph, document.diagnostics);
+    document.graph = std::make_shared<const graph::InternalGraph>(std::move(graph));
+}
+
+std::uint64_t fingerprintOf(std::span<const std::byte> content) {
+    constexpr std::size_t kPart = std::size_t{1} << 20;
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    const auto add = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+    for (int shift = 0; shift < 64; shift += 8) add(content.size() >> shift & 0xff);
+    const std::span<const std::byte> head = content.first(std::min(content.size(), kPart));
+    const std::span<const std::byte> tail = content.last(std::min(content.size() - head.size(), kPart));
+    for (std::byte byte : head) add(std::to_integer<std::uint64_t>(byte));
+    for (std::byte byte : tail) add(std::to_integer<std::uint64_t>(byte));
+    return hash;
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,50 @@
+#include "core/document/format_onnx.h"
+
+#include "core/base/mapped_file.h"
+#include "core/document/finish.h"
+#include "core/io/onnx/onnx_reader.h"
+
+namespace sonde::document {
+
+namespace {
+
+bool recognises(std::span<const std::byte> head, const std::filesystem::path& path) {
+    std::error_code code;
+    const std::uintmax_t size = std::filesystem::file_size(path, code);
+    return !code && io::looksLikeOnnx(head, static_cast<std::size_t>(size));
+}
+
+base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,
+                                                 const base::WorkContext& work) {
+    // Flattening changes nothing: the graph of an ONNX file has no modules to dissolve.
+    if (!options.tracer.empty() || !options.leaves.empty() || !options.concrete.empty()) {
+        return base::usageError("an ONNX file is a graph already: it cannot be traced with options", path.string(),
+                                "leave out --tracer, --leaf and --concrete");
+    }
+    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
+    SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work));
+    auto document = std::make_shared<Document>();
+    document->title = path.filename().string();
+    document->location = path.string();
+    document->format = "ONNX";
+    document->properties = std::move(model.properties);
+    document->properties.emplace_back("file size", std::to_string(file->sizeBytes()) + " bytes");
+    document->diagnostics = std::move(model.diagnostics);
+    for (graph::NodeId input : model.graph.inputs()) {
+        document->inputs.push_back({model.graph.expr(model.graph.node(input).producer).target, input});
+    }
+    const std::vector<graph::NodeId>& outputs = model.graph.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({model.outputNames[i], outputs[i]});
+    document->fingerprint = fingerprintOf(file->bytes());
+    document->modules = std::make_shared<const graph::ModuleTree>(std::move(model.modules));
+    finish(*document, std::move(model.graph), work);
+    return document;
+}
+
+}  // namespace
+
+Format onnxFormat() {
+    return {"onnx", "ONNX", "ONNX models (.onnx), with their data files", {"onnx"}, recognises, openOnnx};
+}
+
+}  // namespace sonde::document

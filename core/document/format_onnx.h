@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/document/document.h"
+
+namespace sonde::document {
+
+/// Entry of the table of formats: ONNX files.
+Format onnxFormat();
+
+}  // namespace sonde::document
