@@ -131,14 +131,17 @@ class Connector {
             ++use.readers;
             use.ranks += spans.back().sum;
         }
-        std::vector<Connection> kept, cut;
+        std::vector<bool> isCut(m_connections.size());
         for (std::size_t i = 0; i < m_connections.size(); ++i) {
             const Use& use = uses[m_connections[i].value];
             const bool hub = m_view.hubReaders > 0 && use.readers >= m_view.hubReaders &&
                              use.ranks > kNear * static_cast<double>(use.readers);
             const bool far = m_view.longSpan > 0 && spans[i].most > static_cast<double>(m_view.longSpan);
-            (hub || far ? cut : kept).push_back(m_connections[i]);
+            isCut[i] = hub || far;
         }
+        keepTheFlow(spans, isCut);
+        std::vector<Connection> kept, cut;
+        for (std::size_t i = 0; i < m_connections.size(); ++i) (isCut[i] ? cut : kept).push_back(m_connections[i]);
         m_connections = std::move(kept);
         std::stable_sort(cut.begin(), cut.end(), [](const auto& a, const auto& b) { return a.to < b.to; });
         for (std::size_t i = 0; i < cut.size();) {
@@ -150,6 +153,21 @@ class Connector {
                 for (std::size_t k = i; k < end; ++k) addStub({cut[k]});
             }
             i = end;
+        }
+    }
+
+    /// A reader that would have stubs only keeps the line from its nearest maker, if that is near: else the blocks of a
+    /// dense network, which read nothing but hubs, would fall apart.
+    void keepTheFlow(const std::vector<Span>& spans, std::vector<bool>& isCut) const {
+        std::vector<std::uint32_t> nearest(m_draft.items.size(), kNone);
+        std::vector<bool> fed(m_draft.items.size(), false);
+        for (std::uint32_t i = 0; i < m_connections.size(); ++i) {
+            const std::uint32_t to = m_connections[i].to;
+            if (!isCut[i]) fed[to] = true;
+            else if (spans[i].most <= kNear && (nearest[to] == kNone || spans[i].sum < spans[nearest[to]].sum)) nearest[to] = i;
+        }
+        for (std::size_t item = 0; item < nearest.size(); ++item) {
+            if (!fed[item] && nearest[item] != kNone) isCut[nearest[item]] = false;
         }
     }
 
