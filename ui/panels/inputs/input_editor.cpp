@@ -1,0 +1,176 @@
+#include "ui/panels/inputs/input_editor.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMimeData>
+#include <QSignalBlocker>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/models/node_text.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/tool_button.h"
+
+namespace sonde::panels {
+
+using context::InputSpec;
+using context::InspectorContext;
+using context::ModelInput;
+
+namespace {
+
+bool isArrayFile(const QString& source) {
+    const QString file = source.section(QLatin1Char('#'), 0, 0).toLower();
+    return file.endsWith(QLatin1String(".npy")) || file.endsWith(QLatin1String(".npz"));
+}
+
+}  // namespace
+
+InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QWidget* parent)
+    : QFrame(parent),
+      m_context(context),
+      m_name(inputName),
+      m_type(new widgets::ElidedLabel),
+      m_mode(new QComboBox),
+      m_source(new QLineEdit),
+      m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
+      m_imageRow(new QWidget),
+      m_resize(new QCheckBox(tr("Resize to the input"))),
+      m_normalization(new QComboBox),
+      m_state(new QLabel) {
+    setObjectName(QStringLiteral("input.") + inputName);
+    setAcceptDrops(true);
+    auto* name = new widgets::ElidedLabel(inputName);
+    QFont bold = font();
+    bold.setBold(true);
+    name->setFont(bold);
+    m_type->setColorRole(theme::ColorRole::MutedText);
+    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), tr("Not given")});
+    m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
+    m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
+    m_source->setPlaceholderText(tr("image, .npy, .npz or #rand(0,1)"));
+    for (const context::Normalization& row : context::normalizations()) m_normalization->addItem(row.title, row.key);
+    m_normalization->setAccessibleName(tr("Normalisation of the picture"));
+    m_normalization->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_normalization->setMinimumContentsLength(12);
+    m_state->setWordWrap(true);
+    m_state->setTextFormat(Qt::PlainText);
+    m_state->setTextInteractionFlags(Qt::TextSelectableByMouse);
+
+    auto* imageColumn = new QVBoxLayout(m_imageRow);
+    imageColumn->setContentsMargins(0, 0, 0, 0);
+    imageColumn->setSpacing(theme::kTight);
+    imageColumn->addWidget(m_normalization);
+    imageColumn->addWidget(m_resize);
+    auto* grid = new QGridLayout(this);
+    grid->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kSmall);
+    grid->setVerticalSpacing(theme::kTight);
+    grid->setHorizontalSpacing(theme::kTight);
+    grid->setColumnStretch(1, 1);
+    grid->addWidget(name, 0, 0);
+    grid->addWidget(m_type, 0, 1, 1, 2);
+    grid->addWidget(m_mode, 1, 0);
+    grid->addWidget(m_source, 1, 1);
+    grid->addWidget(m_browse, 1, 2);
+    grid->addWidget(m_imageRow, 2, 0, 1, 3);
+    grid->addWidget(m_state, 3, 0, 1, 3);
+
+    connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
+    connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
+    connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
+    connect(m_normalization, &QComboBox::activated, this, &InputEditor::commit);
+    connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
+    refresh();
+}
+
+void InputEditor::refresh() {
+    const ModelInput* input = m_context.input(m_name);
+    if (!input) return;
+    m_type->setText(QString::fromStdString(input->type.text()));
+    const QString& source = input->spec.source;
+    const Mode mode = source.isEmpty() ? None
+                      : source.startsWith(QLatin1String("#rand(0,0")) ? Zeros
+                      : source.startsWith(QLatin1Char('#')) ? Random
+                                                            : File;
+    m_mode->setCurrentIndex(mode);
+    if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
+    m_source->setToolTip(source);
+    m_source->setEnabled(mode != None);
+    m_browse->setEnabled(true);
+    m_imageRow->setVisible(mode == File && !isArrayFile(source));
+    m_resize->setChecked(input->spec.image.resize);
+    m_normalization->setCurrentIndex(std::max(0, m_normalization->findData(input->spec.image.normalization)));
+    QString state;
+    theme::ColorRole role = theme::ColorRole::MutedText;
+    if (input->error) {
+        state = QString::fromStdString(input->error->what);
+        if (!input->error->hint.empty()) state += QLatin1Char('\n') + QString::fromStdString(input->error->hint);
+        role = theme::ColorRole::Error;
+    } else if (input->value) {
+        state = tr("Given: %1").arg(models::shown(input->value->typeText()));
+    }
+    m_state->setText(state);
+    m_state->setVisible(!state.isEmpty());
+    QPalette palette = m_state->palette();
+    palette.setColor(QPalette::WindowText, theme::color(role));
+    m_state->setPalette(palette);
+}
+
+void InputEditor::chooseMode(int mode) {
+    const ModelInput* input = m_context.input(m_name);
+    if (!input) return;
+    InputSpec spec = input->spec;
+    switch (mode) {
+        case Random: spec.source = context::randomSource(input->type, 0, 1); break;
+        case Zeros: spec.source = context::randomSource(input->type, 0, 0); break;
+        case None: spec.source.clear(); break;
+        default: browse(); return;
+    }
+    m_context.setInputSpec(m_name, spec);
+}
+
+void InputEditor::commit() {
+    const ModelInput* input = m_context.input(m_name);
+    if (!input) return;
+    InputSpec spec;
+    spec.source = m_source->text().trimmed();
+    spec.image.resize = m_resize->isChecked();
+    spec.image.normalization = m_normalization->currentData().toString();
+    m_source->setModified(false);
+    if (spec != input->spec) m_context.setInputSpec(m_name, spec);
+}
+
+void InputEditor::browse() {
+    auto* dialog = new QFileDialog(this, tr("Value of input %1").arg(m_name));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Values and pictures (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
+    const ModelInput* input = m_context.input(m_name);
+    if (input && input->spec.isFile()) dialog->setDirectory(QFileInfo(input->spec.source).absolutePath());
+    connect(dialog, &QFileDialog::fileSelected, this, &InputEditor::showFile);
+    connect(dialog, &QFileDialog::finished, this, &InputEditor::refresh);
+    dialog->open();
+}
+
+void InputEditor::showFile(const QString& path) {
+    m_source->setText(path);
+    commit();
+}
+
+void InputEditor::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
+}
+
+void InputEditor::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    showFile(event->mimeData()->urls().first().toLocalFile());
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,82 @@
+#include "ui/panels/inputs/inputs_panel.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "ui/panels/inputs/input_editor.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+
+InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent),
+      m_context(context),
+      m_area(new QScrollArea(this)),
+      m_live(new QCheckBox(tr("Live"), this)),
+      m_run(new QPushButton(theme::icon(QStringLiteral("run")), tr("Run"), this)) {
+    m_area->setWidgetResizable(true);
+    m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_live->setToolTip(tr("Run again by itself whenever an input changes"));
+    m_run->setToolTip(tr("Run the model on these inputs (F5)"));
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(m_run);
+    top->addWidget(m_live);
+    top->addStretch(1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(top);
+    column->addWidget(m_area);
+
+    connect(m_run, &QPushButton::clicked, &context, &InspectorContext::run);
+    connect(m_live, &QCheckBox::clicked, &context, &InspectorContext::setLive);
+    connect(&context, &InspectorContext::liveChanged, m_live, &QCheckBox::setChecked);
+    connect(&context, &InspectorContext::documentOpened, this, &InputsPanel::rebuild);
+    connect(&context, &InspectorContext::documentClosed, this, &InputsPanel::rebuild);
+    connect(&context, &InspectorContext::inputsChanged, this, &InputsPanel::refresh);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &InputsPanel::refresh);
+    rebuild();
+}
+
+void InputsPanel::rebuild() {
+    m_editors.clear();
+    const bool model = m_context.hasModel();
+    m_run->setEnabled(model);
+    m_live->setEnabled(model);
+    if (!model || m_context.inputs().empty()) {
+        m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"), model ? tr("The model has no inputs") : tr("No model is open"),
+                                                  model ? QString() : tr("What the model is run on stands here.")));
+        return;
+    }
+    auto* content = new QWidget;
+    auto* column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(theme::kTight);
+    for (const context::ModelInput& input : m_context.inputs()) {
+        auto* editor = new InputEditor(m_context, input.name);
+        column->addWidget(editor);
+        m_editors.push_back(editor);
+    }
+    column->addStretch(1);
+    m_area->setWidget(content);
+}
+
+void InputsPanel::refresh() {
+    for (InputEditor* editor : m_editors) editor->refresh();
+}
+
+PanelInfo inputsPanel() {
+    return {QStringLiteral("inputs"), QObject::tr("Inputs"), QStringLiteral("input"), PanelArea::Left,
+            QStringLiteral("Alt+2"), [](InspectorContext& context) -> QWidget* { return new InputsPanel(context); }};
+}
+
+}  // namespace sonde::panels

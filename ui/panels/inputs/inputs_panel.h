@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QWidget>
+
+#include <vector>
+
+#include "ui/context/inspector_context.h"
+#include "ui/panels/panel_info.h"
+
+class QVBoxLayout;
+class QCheckBox;
+class QPushButton;
+class QScrollArea;
+
+namespace sonde::panels {
+
+class InputEditor;
+
+/// What the model is run on: one editor for each input, and whether a change runs it again by itself.
+class InputsPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit InputsPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+
+  private:
+    void rebuild();
+    void refresh();
+
+    context::InspectorContext& m_context;
+    QScrollArea* m_area;
+    QCheckBox* m_live;
+    QPushButton* m_run;
+    std::vector<InputEditor*> m_editors;
+};
+
+PanelInfo inputsPanel();
+
+}  // namespace sonde::panels

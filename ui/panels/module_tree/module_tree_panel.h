@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/models/module_tree_model.h"
+#include "ui/panels/panel_info.h"
+
+class QTreeView;
+
+namespace sonde::widgets {
+class SearchField;
+}
+
+namespace sonde::panels {
+
+/// The model's own modules as a tree, in step with the canvas: selecting shows the module there, double-click and Return
+/// open or close its box.
+class ModuleTreePanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ModuleTreePanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    QTreeView* view() const { return m_view; }
+    widgets::SearchField* filter() const { return m_filter; }
+
+  private:
+    void follow(const context::Selection& selection);
+    void choose(const QModelIndex& index);
+    void toggleInCanvas(const QModelIndex& index);
+
+    context::InspectorContext& m_context;
+    models::ModuleTreeModel m_model;
+    models::ModuleFilter m_proxy;
+    widgets::SearchField* m_filter;
+    QTreeView* m_view;
+    bool m_following = false;  ///< the selection comes from elsewhere: do not send it back
+};
+
+PanelInfo moduleTreePanel();
+
+}  // namespace sonde::panels

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/models/node_table_model.h"
+#include "ui/panels/panel_info.h"
+
+class QLabel;
+class QTableView;
+
+namespace sonde::panels {
+
+/// Every node of the model as a table that can be sorted and filtered, in step with the canvas.
+class NodeTablePanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit NodeTablePanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+
+  private:
+    void follow(const context::Selection& selection);
+    void count();
+
+    context::InspectorContext& m_context;
+    models::NodeTableModel m_model;
+    models::TableFilter m_proxy;
+    QTableView* m_view;
+    QLabel* m_count;
+    bool m_following = false;
+};
+
+PanelInfo nodeTablePanel();
+
+}  // namespace sonde::panels

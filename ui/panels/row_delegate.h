@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QStyledItemDelegate>
+
+namespace sonde::panels {
+
+/// Rows as the models describe them: muted where nothing was reached, in the colour of the severity where something is
+/// wrong (see ui/models/roles.h).
+class RowDelegate : public QStyledItemDelegate {
+    Q_OBJECT
+  public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+  protected:
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+};
+
+}  // namespace sonde::panels

@@ -1,0 +1,153 @@
+#include "ui/panels/watch_list/watch_list_panel.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QScopedValueRollback>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/panels/copy_rows.h"
+#include "ui/panels/row_delegate.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/tool_button.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using context::Selection;
+using graph::NodeId;
+using models::WatchListModel;
+
+namespace {
+
+NodeId nodeAt(const QModelIndex& index) {
+    NodeId node;
+    const QVariant number = index.data(models::NodeRole);
+    if (number.isValid()) node.value = number.toUInt();
+    return node;
+}
+
+}  // namespace
+
+NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind kind, QWidget* parent)
+    : QWidget(parent), m_context(context), m_kind(kind), m_model(context, kind), m_stack(new QStackedWidget(this)), m_view(new QTableView) {
+    const bool watches = kind == WatchListModel::Kind::Watches;
+    m_proxy.setSourceModel(&m_model);
+    m_view->setModel(&m_proxy);
+    m_view->setObjectName(watches ? QStringLiteral("watchTable") : QStringLiteral("endTable"));
+    m_view->setAccessibleName(watches ? tr("Watch points") : tr("End points"));
+    m_view->setItemDelegate(new RowDelegate(m_view));
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    m_view->setShowGrid(false);
+    m_view->setAlternatingRowColors(true);
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setWordWrap(false);
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + theme::kSmall);
+    m_view->horizontalHeader()->setHighlightSections(false);
+    m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_view->horizontalHeader()->setStretchLastSection(true);
+    static const int widths[] = {170, 150, 90, 110, 64, 80, 80, 80, 80, 48, 48, 60};
+    for (int column = 0; column < WatchListModel::ValueColumn; ++column) m_view->setColumnWidth(column, widths[column]);
+    m_view->setSortingEnabled(true);
+    m_view->sortByColumn(-1, Qt::AscendingOrder);
+    copyRowsOnShortcut(m_view);
+
+    auto* remove = new QAction(watches ? tr("&Remove Watch Point") : tr("&Remove End Point"), m_view);
+    remove->setShortcut(QKeySequence::Delete);
+    remove->setShortcutContext(Qt::WidgetShortcut);
+    connect(remove, &QAction::triggered, this, &NodeValueTable::removeSelected);
+    m_view->addAction(remove);
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+
+    m_stack->addWidget(watches ? new widgets::EmptyState(QStringLiteral("watch"), tr("No watch points"),
+                                                         tr("Select a node and press F9: its value is kept at each run."))
+                               : new widgets::EmptyState(QStringLiteral("end"), tr("No end points"),
+                                                         tr("Select a node and press Shift+F9: the run stops once it is computed.")));
+    m_stack->addWidget(m_view);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_stack);
+
+    const auto showFilled = [this] { m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0); };
+    connect(&m_model, &QAbstractItemModel::rowsInserted, this, showFilled);
+    connect(&m_model, &QAbstractItemModel::rowsRemoved, this, showFilled);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, showFilled);
+    connect(&context, &InspectorContext::selectionChanged, this, &NodeValueTable::follow);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+        if (!m_following && current.isValid()) m_context.navigateTo(nodeAt(current));
+    });
+    connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
+        if (nodeAt(index) != m_context.selection().node) m_context.navigateTo(nodeAt(index));
+    });
+    showFilled();
+}
+
+void NodeValueTable::removeSelected() {
+    std::vector<NodeId> nodes;
+    for (const QModelIndex& index : m_view->selectionModel()->selectedRows()) nodes.push_back(nodeAt(index));
+    for (const NodeId node : nodes) {
+        if (m_kind == WatchListModel::Kind::Watches)
+            m_context.setWatched(node, false);
+        else
+            m_context.setEnd(node, false);
+    }
+}
+
+void NodeValueTable::follow(const Selection& selection) {
+    const QScopedValueRollback guard(m_following, true);
+    const int row = selection.node.valid() ? m_model.rowOf(selection.node) : -1;
+    if (row < 0) {
+        m_view->selectionModel()->clear();
+        return;
+    }
+    const QModelIndex index = m_proxy.mapFromSource(m_model.index(row, 0));
+    if (m_view->selectionModel()->isRowSelected(index.row())) return;
+    m_view->selectRow(index.row());
+}
+
+WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent),
+      m_context(context),
+      m_tabs(new QTabWidget(this)),
+      m_watches(new NodeValueTable(context, WatchListModel::Kind::Watches)),
+      m_ends(new NodeValueTable(context, WatchListModel::Kind::Ends)) {
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_watches, theme::icon(QStringLiteral("watch")), QString());
+    m_tabs->addTab(m_ends, theme::icon(QStringLiteral("end")), QString());
+    auto* clear = widgets::makeToolButton(QStringLiteral("delete"), tr("Clear this list"), m_tabs);
+    m_tabs->setCornerWidget(clear);
+    connect(clear, &QToolButton::clicked, this, [this] {
+        m_tabs->currentWidget() == m_watches ? m_context.clearWatched() : m_context.clearEnds();
+    });
+    const auto count = [this, clear] {
+        const int watches = m_watches->model().rowCount();
+        const int ends = m_ends->model().rowCount();
+        m_tabs->setTabText(0, tr("Watch points  %1").arg(watches));
+        m_tabs->setTabText(1, tr("End points  %1").arg(ends));
+        clear->setEnabled((m_tabs->currentIndex() == 0 ? watches : ends) > 0);
+    };
+    connect(&context, &InspectorContext::watchChanged, this, count);
+    connect(&context, &InspectorContext::endChanged, this, count);
+    connect(&context, &InspectorContext::documentOpened, this, count);
+    connect(&context, &InspectorContext::documentClosed, this, count);
+    connect(m_tabs, &QTabWidget::currentChanged, this, count);
+    count();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_tabs);
+}
+
+PanelInfo watchListPanel() {
+    return {QStringLiteral("watches"), QObject::tr("Watch List"), QStringLiteral("watch"), PanelArea::Bottom,
+            QStringLiteral("Alt+5"), [](InspectorContext& context) -> QWidget* { return new WatchListPanel(context); }};
+}
+
+}  // namespace sonde::panels
