@@ -79,8 +79,10 @@ void TestTree::topLevelIsFixed() {
          QDir(sourcePath(".")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
         if (!ignored.match(entry).hasMatch()) seen << entry;
     }
-    QCOMPARE(QStringList((seen - expected).values()), QStringList());
-    QCOMPARE(QStringList((expected - seen).values()), QStringList());
+    const QStringList extra = (seen - expected).values();
+    const QStringList missing = (expected - seen).values();
+    QVERIFY2(extra.isEmpty(), qPrintable("does not belong here: " + extra.join(u' ')));
+    QVERIFY2(missing.isEmpty(), qPrintable("missing: " + missing.join(u' ')));
 }
 
 void TestTree::scriptsCanBeExecuted() {
