@@ -59,6 +59,8 @@ QAction* ActionRegistry::add(const ActionInfo& info) {
     action->setVisible(false);
     action->setShortcutContext(info.scope == Scope::Window ? Qt::WindowShortcut : Qt::WidgetWithChildrenShortcut);
     if (!info.icon.isEmpty()) action->setIcon(theme::icon(info.icon));
+    // In a menu the check mark stands where the icon would.
+    action->setIconVisibleInMenu(!info.checkable);
     action->setStatusTip(info.toolTip);
     m_order << info.id;
     Entry& entry = m_entries[info.id] = {info, action};

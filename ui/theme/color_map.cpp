@@ -23,19 +23,31 @@ Oklab toLab(const Oklch& c) {
     return {c.lightness, c.chroma * std::cos(radians), c.chroma * std::sin(radians)};
 }
 
-QRgb toRgb(const Oklab& c) {
+std::array<double, 3> toLinear(const Oklab& c) {
     const auto cube = [](double x) { return x * x * x; };
     const double l = cube(c.l + 0.3963377774 * c.a + 0.2158037573 * c.b);
     const double m = cube(c.l - 0.1055613458 * c.a - 0.0638541728 * c.b);
     const double s = cube(c.l - 0.0894841775 * c.a - 1.2914855480 * c.b);
-    const auto channel = [](double linear) {
-        linear = std::clamp(linear, 0.0, 1.0);
-        const double encoded = linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1.0 / 2.4) - 0.055;
+    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+            -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+            -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
+}
+
+QRgb toRgb(Oklab c) {
+    // A colour that sRGB does not hold is made paler, not darker: the ramp's lightness must stay even.
+    std::array<double, 3> linear = toLinear(c);
+    const auto outside = [](double x) { return x < -1e-4 || x > 1.0 + 1e-4; };
+    for (int i = 0; i < 64 && std::any_of(linear.begin(), linear.end(), outside); ++i) {
+        c.a *= 0.97;
+        c.b *= 0.97;
+        linear = toLinear(c);
+    }
+    const auto channel = [](double x) {
+        x = std::clamp(x, 0.0, 1.0);
+        const double encoded = x <= 0.0031308 ? 12.92 * x : 1.055 * std::pow(x, 1.0 / 2.4) - 0.055;
         return static_cast<int>(std::lround(encoded * 255.0));
     };
-    return qRgb(channel(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-                channel(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-                channel(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s));
+    return qRgb(channel(linear[0]), channel(linear[1]), channel(linear[2]));
 }
 
 /// Entries through evenly spaced anchors; between two anchors the way is straight in Oklab.
@@ -59,7 +71,7 @@ std::vector<Oklch> violetToYellow() {
     constexpr int kSteps = 12;
     for (int i = 0; i <= kSteps; ++i) {
         const double t = static_cast<double>(i) / kSteps;
-        anchors.push_back({0.27 + 0.65 * t, 0.12 + 0.035 * t, 305.0 - 197.0 * t});
+        anchors.push_back({0.27 + 0.65 * t, 0.11 + 0.05 * t * t, 305.0 - 197.0 * t});
     }
     return anchors;
 }

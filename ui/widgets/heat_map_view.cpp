@@ -42,19 +42,25 @@ HeatMapView::HeatMapView(QWidget* parent) : QAbstractScrollArea(parent), m_map(&
 }
 
 void HeatMapView::setField(qint64 rows, qint64 columns, Field at) {
-    m_image = QImage();
+    m_colors = {};
     m_at = std::move(at);
     reset(rows, columns);
 }
 
-void HeatMapView::setImage(const QImage& image, Field at) {
-    m_image = image.convertToFormat(QImage::Format_ARGB32_Premultiplied);
+void HeatMapView::setColors(qint64 rows, qint64 columns, Colors colors, Field at) {
+    m_colors = std::move(colors);
     m_at = std::move(at);
-    reset(image.height(), image.width());
+    reset(rows, columns);
+}
+
+void HeatMapView::setImage(const QImage& image) {
+    setColors(image.height(), image.width(), [opaque = image.convertToFormat(QImage::Format_RGB32)](qint64 row, qint64 column) {
+        return reinterpret_cast<const QRgb*>(opaque.constScanLine(static_cast<int>(row)))[column];
+    });
 }
 
 void HeatMapView::clear() {
-    m_image = QImage();
+    m_colors = {};
     m_at = {};
     reset(0, 0);
 }
@@ -254,7 +260,13 @@ bool HeatMapView::viewportEvent(QEvent* event) {
     return QAbstractScrollArea::viewportEvent(event);
 }
 
-QRgb HeatMapView::colorOf(double value) const { return m_map->at(m_scale.toUnit(value)); }
+QRgb HeatMapView::colorAt(qint64 row, qint64 column, BadValue& bad) const {
+    bad = BadValue::None;
+    if (m_colors) return m_colors(row, column);
+    const double value = m_at(row, column);
+    bad = badValueOf(value);
+    return bad == BadValue::None ? m_map->at(m_scale.toUnit(value)) : badInk(bad).ground;
+}
 
 QImage HeatMapView::rendered(const QRect& area) const {
     const qreal ratio = devicePixelRatioF();
@@ -267,7 +279,6 @@ QImage HeatMapView::rendered(const QRect& area) const {
     for (int x = 0; x < width; ++x)
         columnOf[static_cast<std::size_t>(x)] =
             std::clamp<qint64>(static_cast<qint64>((from.x() + x + 0.5) / cellW), 0, m_columns - 1);
-    const bool isImage = !m_image.isNull();
     std::vector<BadValue> bad(static_cast<std::size_t>(width), BadValue::None);
     bool anyBad = false;
     qint64 lastRow = -1;
@@ -278,8 +289,6 @@ QImage HeatMapView::rendered(const QRect& area) const {
             std::copy_n(reinterpret_cast<const QRgb*>(picture.constScanLine(y - 1)), width, line);
         } else {
             anyBad = false;
-            const QRgb* source =
-                isImage ? reinterpret_cast<const QRgb*>(m_image.constScanLine(static_cast<int>(row))) : nullptr;
             qint64 lastColumn = -1;
             for (int x = 0; x < width; ++x) {
                 const qint64 column = columnOf[static_cast<std::size_t>(x)];
@@ -289,11 +298,9 @@ QImage HeatMapView::rendered(const QRect& area) const {
                     continue;
                 }
                 lastColumn = column;
-                const double value = isImage ? 0.0 : m_at(row, column);
-                const BadValue kind = badValueOf(value);
-                bad[static_cast<std::size_t>(x)] = kind;
+                BadValue& kind = bad[static_cast<std::size_t>(x)];
+                line[x] = colorAt(row, column, kind);
                 anyBad = anyBad || kind != BadValue::None;
-                line[x] = isImage ? source[column] : colorOf(value);
             }
             lastRow = row;
         }
@@ -319,9 +326,9 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
         for (qint64 column = column0; column <= column1; ++column) {
             const QRectF cell = cellRect(row, column);
             const double value = valueAt(row, column);
-            const bool isBad = badValueOf(value) != BadValue::None;
-            const QRgb ground = isBad ? badInk(badValueOf(value)).ground
-                                      : (m_image.isNull() ? colorOf(value) : m_image.pixel(int(column), int(row)));
+            BadValue bad = BadValue::None;
+            const QRgb ground = colorAt(row, column, bad);
+            const bool isBad = bad != BadValue::None;
             const bool dark = qGray(ground) < 140;
             painter.setPen(theme::color(theme::ColorRole::CellGrid));
             painter.drawRect(cell);
@@ -341,7 +348,7 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
 void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotGround));
-    if (m_rows > 0 && m_columns > 0 && (m_at || !m_image.isNull())) {
+    if (m_rows > 0 && m_columns > 0 && (m_at || m_colors)) {
         const QRectF content(origin(), QSizeF(static_cast<double>(m_columns) * m_zoom,
                                               static_cast<double>(m_rows) * cellHeight()));
         const QRect area = content.toAlignedRect().intersected(viewport()->rect());

@@ -18,13 +18,15 @@ class HeatMapView : public QAbstractScrollArea {
     Q_OBJECT
   public:
     using Field = std::function<double(qint64 row, qint64 column)>;
+    using Colors = std::function<QRgb(qint64 row, qint64 column)>;
 
     explicit HeatMapView(QWidget* parent = nullptr);
 
     /// Shows numbers; `at` is called on the UI thread for 0 ≤ row < rows, 0 ≤ column < columns, and must be quick.
     void setField(qint64 rows, qint64 columns, Field at);
-    /// Shows a picture as it is. `at` tells the value under the pointer, where there is one.
-    void setImage(const QImage& image, Field at = {});
+    /// Shows opaque colours as they are. `at` tells the value under the pointer, where there is one.
+    void setColors(qint64 rows, qint64 columns, Colors colors, Field at = {});
+    void setImage(const QImage& image);
     void clear();
 
     void setScale(const ValueScale& scale);
@@ -75,11 +77,11 @@ class HeatMapView : public QAbstractScrollArea {
     void hover(qint64 row, qint64 column);
     QImage rendered(const QRect& area) const;
     void paintNumbers(QPainter& painter, const QRect& area) const;
-    QRgb colorOf(double value) const;
+    QRgb colorAt(qint64 row, qint64 column, BadValue& bad) const;
 
     qint64 m_rows = 0, m_columns = 0;
     Field m_at;
-    QImage m_image;
+    Colors m_colors;
     ValueScale m_scale;
     const theme::ColorMap* m_map;
     double m_zoom = 1.0;
