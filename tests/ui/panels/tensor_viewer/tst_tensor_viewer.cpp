@@ -1,0 +1,286 @@
+#include <QApplication>
+#include <QClipboard>
+#include <QFile>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+#include <QTreeWidget>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/io/npz/npy.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/heat_map_view.h"
+#include "ui/widgets/histogram_plot.h"
+#include "ui/widgets/image_grid_view.h"
+
+using namespace sonde;
+using namespace sonde::panels;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+/// 0, 1, 2, … in the shape given.
+Tensor counting(const Shape& shape) {
+    std::vector<float> values(size_t(shape.numel()));
+    std::iota(values.begin(), values.end(), 0.0f);
+    return Tensor::of<float>(shape, values);
+}
+
+}  // namespace
+
+class TestTensorViewer : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        theme::Theme::instance().install(*qApp);
+        theme::Theme::instance().setMode(theme::Theme::Mode::Light);
+    }
+
+    void everyDtypeAndShapeIsShownInEveryViewThatAcceptsIt_data() {
+        QTest::addColumn<int>("dtype");
+        for (int i = 1; i < tensor::kDTypeCount; ++i)
+            QTest::newRow(std::string(tensor::name(static_cast<DType>(i))).c_str()) << i;
+    }
+    void everyDtypeAndShapeIsShownInEveryViewThatAcceptsIt() {
+        QFETCH(int, dtype);
+        TensorViewer viewer;
+        viewer.resize(500, 500);
+        viewer.show();
+        for (const Shape& shape : {Shape{}, Shape{7}, Shape{0}, Shape{3, 4}, Shape{0, 4}, Shape{3, 8, 8}, Shape{8, 8, 3},
+                                   Shape{2, 5, 6, 7}, Shape{1, 0, 3, 3}, Shape{2, 1, 2, 1, 2, 1, 2, 3}}) {
+            const DType type = static_cast<DType>(dtype);
+            Tensor tensor = type == DType::String
+                                ? Tensor::ofStrings(shape, std::vector<std::string>(size_t(shape.numel()), "word"))
+                                : Tensor::zeros(DType::Float32, shape).value().cast(type).value();
+            viewer.setValue("x", tensor);
+            int accepted = 0;
+            for (const TensorViewInfo& view : tensorViews()) {
+                if (!view.accepts(tensor)) continue;
+                ++accepted;
+                viewer.setCurrentView(view.id);
+                QCOMPARE(viewer.currentView(), view.id);
+                viewer.grab();
+            }
+            QVERIFY(accepted > 0);
+            QVERIFY(viewer.statisticsText().startsWith(QString::fromStdString(tensor.typeText())));
+        }
+    }
+
+    void statisticsAreThoseOfTheTensor() {
+        TensorViewer viewer;
+        const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+        viewer.setValue("x", Tensor::of<float>(Shape{2, 4}, {1, 2, 3, 4, 0, nan, inf, -inf}));
+        QString text = viewer.statisticsText();
+        // Mean of 0 … 4 is 2, the population deviation the root of 2.
+        QCOMPARE(text, QStringLiteral("float32[2,4]   min 0   max 4   mean 2   std 1.41421   NaN 1   Inf 2   zeros 1"));
+    }
+
+    void largeTensorsAreCountedBesideTheWindow() {
+        TensorViewer viewer;
+        viewer.resize(400, 400);
+        viewer.show();
+        viewer.setValue("x", counting(Shape{1000, 1000}));
+        QVERIFY(viewer.isBusy());
+        QVERIFY(viewer.statisticsText().contains("counting"));
+        QTRY_VERIFY(viewer.statisticsText().contains("max 999999"));
+        QCOMPARE(viewer.shown().range.high, 999999.0);
+        viewer.setCurrentView("histogram");
+        auto* plot = viewer.findChild<widgets::HistogramPlot*>();
+        QTRY_COMPARE(plot->data().counts.size(), size_t(128));
+        QCOMPARE(std::accumulate(plot->data().counts.begin(), plot->data().counts.end(), quint64{0}), quint64(1000000));
+    }
+
+    void valueUnderThePointerIsThatOfTheSlice() {
+        TensorViewer viewer;
+        viewer.resize(500, 600);
+        viewer.show();
+        viewer.setValue("x", counting(Shape{2, 3, 20, 30}));
+        viewer.setCurrentView("heat_map");
+        viewer.setSlice({2, 3, {1, 2, 0, 0}});
+        QCoreApplication::processEvents();
+        auto* map = viewer.findChild<widgets::HeatMapView*>();
+        QCOMPARE(map->rows(), 20);
+        QCOMPARE(map->columns(), 30);
+        QTest::mouseMove(map->viewport(), map->cellRect(7, 11).center().toPoint());
+        QTRY_COMPARE(viewer.pointedText(), QStringLiteral("[1, 2, 7, 11] = 3221"));
+        viewer.setSlice({3, 1, {1, 2, 5, 0}});
+        QCOMPARE(map->rows(), 30);
+        QCOMPARE(map->columns(), 3);
+        QCOMPARE(map->valueAt(4, 2), double(1 * 1800 + 2 * 600 + 5 * 30 + 4));
+    }
+
+    void aPictureHasTheColoursOfItsChannels() {
+        Tensor rgb = Tensor::of<std::uint8_t>(Shape{2, 1, 3}, {200, 0, 0, 0, 128, 40});
+        TensorViewer viewer;
+        viewer.resize(400, 400);
+        viewer.show();
+        viewer.setValue("picture", rgb);
+        viewer.setCurrentView("image");
+        auto* map = viewer.findChild<widgets::HeatMapView*>();
+        QCOMPARE(viewer.shown().channels, ChannelLayout::Last);
+        QCoreApplication::processEvents();
+        QCOMPARE(map->rows(), 2);
+        QCOMPARE(map->columns(), 1);
+        const QImage image = map->viewport()->grab().toImage();
+        QCOMPARE(image.pixel(map->cellRect(0, 0).center().toPoint()), qRgb(200, 0, 0));
+        QCOMPARE(image.pixel(map->cellRect(1, 0).center().toPoint()), qRgb(0, 128, 40));
+    }
+
+    void openingAChannelShowsItAsHeatMap() {
+        TensorViewer viewer;
+        viewer.resize(400, 500);
+        viewer.show();
+        viewer.setValue("x", counting(Shape{1, 16, 6, 6}));
+        viewer.setCurrentView("channels");
+        auto* grid = viewer.findChild<widgets::ImageGridView*>();
+        QCOMPARE(grid->pictureCount(), 16);
+        Q_EMIT grid->pictureActivated(9);
+        QCOMPARE(viewer.currentView(), "heat_map");
+        QCOMPARE(viewer.shown().slice, (widgets::Slice{2, 3, {0, 9, 0, 0}}));
+    }
+
+    void aTensorIsLookedAtAsBefore() {
+        TensorViewer viewer;
+        viewer.resize(400, 500);
+        viewer.setValue("a", counting(Shape{4, 8, 8}));
+        viewer.setCurrentView("histogram");
+        viewer.setSlice({1, 2, {3, 0, 0}});
+        viewer.rangeControl()->setLogarithmic(true);
+        viewer.setValue("b", counting(Shape{9}));
+        QCOMPARE(viewer.currentView(), "table");
+        QVERIFY(!viewer.shown().range.logarithmic);
+        viewer.setValue("a", counting(Shape{4, 8, 8}));
+        QCOMPARE(viewer.currentView(), "histogram");
+        QCOMPARE(viewer.shown().slice.index[0], 3);
+        QVERIFY(viewer.shown().range.logarithmic);
+        // Another shape under the same name is no trouble.
+        viewer.setValue("a", counting(Shape{2, 2}));
+        QCOMPARE(viewer.shown().slice, (widgets::Slice{0, 1, {0, 0}}));
+    }
+
+    void aLockedRangeStaysForOtherTensors() {
+        TensorViewer viewer;
+        viewer.setValue("a", counting(Shape{10, 10}));
+        QCOMPARE(viewer.shown().range.high, 99.0);
+        viewer.rangeControl()->setLocked(true);
+        viewer.setValue("b", counting(Shape{30, 30}));
+        QCOMPARE(viewer.shown().range.high, 99.0);
+        viewer.rangeControl()->setLocked(false);
+        QCOMPARE(viewer.shown().range.high, 899.0);
+    }
+
+    void tableHoldsTheNumbersAndCopiesThem() {
+        TensorViewer viewer;
+        viewer.resize(400, 400);
+        viewer.show();
+        viewer.setValue("x", Tensor::of<float>(Shape{2, 2}, {1.5f, -2, std::nanf(""), 4}));
+        viewer.setCurrentView("table");
+        auto* table = viewer.findChild<QTableView*>();
+        QCOMPARE(table->model()->index(1, 1).data().toString(), "4");
+        QVERIFY(table->model()->index(1, 0).data(Qt::BackgroundRole).isValid());
+        QVERIFY(!table->model()->index(0, 0).data(Qt::BackgroundRole).isValid());
+        viewer.copy();
+        QCOMPARE(QGuiApplication::clipboard()->text().toLower(), "1.5\t-2\nnan\t4\n");
+        table->setCurrentIndex(table->model()->index(0, 1));
+        QCOMPARE(viewer.pointedText(), "[0, 1] = -2");
+        QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+        QCOMPARE(QGuiApplication::clipboard()->text(), "-2");
+    }
+
+    void savedFilesReadBackTheSame() {
+        QTemporaryDir directory;
+        TensorViewer viewer;
+        const Tensor x = counting(Shape{2, 3, 4});
+        viewer.setValue("x", x.transposed(0, 2));
+        const QString path = directory.filePath(QStringLiteral("größe.npy"));
+        QVERIFY(viewer.saveTo(path));
+        const auto read = io::readNpyFile(std::filesystem::path(path.toStdU16String()));
+        QVERIFY(read.has_value());
+        QVERIFY(tensor::identical(*read, x.transposed(0, 2)));
+        QSignalSpy failed(&viewer, &TensorViewer::saveFailed);
+        QVERIFY(!viewer.saveTo("/no/such/folder/x.npy"));
+        QCOMPARE(failed.size(), 1);
+    }
+
+    void containersAreATreeWhoseTensorsCanBeOpened() {
+        TensorViewer viewer;
+        viewer.resize(400, 500);
+        viewer.show();
+        const Value value = Value::tuple({Value::ofInt(3), Value::list({counting(Shape{2, 2}), counting(Shape{5})}),
+                                          Value::dict({{Value(std::string("mask")), Value(counting(Shape{3}))}})});
+        viewer.setValue("y", value);
+        auto* tree = viewer.findChild<QTreeWidget*>();
+        QVERIFY(!tree->isHidden());
+        QCOMPARE(viewer.tensor().shape(), (Shape{2, 2}));
+        QTreeWidgetItem* root = tree->topLevelItem(0);
+        QCOMPARE(root->childCount(), 3);
+        QCOMPARE(root->child(0)->text(2), "3");
+        tree->setCurrentItem(root->child(1)->child(1));
+        QCOMPARE(viewer.tensor().shape(), (Shape{5}));
+        viewer.setValue("y", value);
+        QCOMPARE(viewer.tensor().shape(), (Shape{5}));
+        tree->setCurrentItem(tree->topLevelItem(0)->child(0));
+        QVERIFY(!viewer.tensor().defined());
+        viewer.setValue("x", counting(Shape{2}));
+        QVERIFY(tree->isHidden());
+    }
+
+    void oddValuesAreNoTrouble() {
+        TensorViewer viewer;
+        viewer.resize(300, 300);
+        viewer.show();
+        Value loop = Value::list({});
+        loop.items().push_back(loop);
+        const Value values[] = {Value(), Value::ofInt(1), Value::ofFloat(std::nan("")), Value::ofBool(true),
+                                Value(std::string(100000, 'x')), Value::list({}), Value::dict({}), Value::optional({}), loop,
+                                Value::list(tensor::ValueList(5000, Value::ofInt(7)))};
+        for (const Value& value : values) {
+            viewer.setValue("x", value);
+            viewer.grab();
+            viewer.copy();
+        }
+        loop.items().clear();
+        auto* tree = viewer.findChild<QTreeWidget*>();
+        QCOMPARE(tree->topLevelItem(0)->childCount(), 1001);
+        QCOMPARE(tree->topLevelItem(0)->child(1000)->text(0), "+4000 more");
+        viewer.clear();
+        viewer.copy();
+        viewer.save();
+        QVERIFY(!viewer.saveTo("never.npy"));
+    }
+
+    void longAxesAreCutInTheTableAndSaidSo() {
+        TensorViewer viewer;
+        viewer.resize(300, 300);
+        viewer.show();
+        viewer.setValue("x", Tensor::zeros(DType::UInt8, Shape{2, 50000}).value());
+        viewer.setCurrentView("table");
+        QCOMPARE(viewer.findChild<QTableView*>()->model()->columnCount(), 20000);
+        bool said = false;
+        for (QLabel* label : viewer.findChildren<QLabel*>())
+            said = said || (!label->isHidden() && label->text().contains("50000 columns"));
+        QVERIFY(said);
+    }
+
+    void everyViewCanBeReachedByKeys() {
+        TensorViewer viewer;
+        for (const TensorViewInfo& view : tensorViews()) {
+            auto* button = viewer.findChild<QToolButton*>(view.id);
+            QVERIFY(button && (button->focusPolicy() & Qt::TabFocus) && !button->accessibleName().isEmpty());
+            QVERIFY(!view.sentence.isEmpty());
+        }
+    }
+};
+
+QTEST_MAIN(TestTensorViewer)
+#include "tst_tensor_viewer.moc"

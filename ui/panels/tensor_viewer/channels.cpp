@@ -1,0 +1,105 @@
+#include "ui/panels/tensor_viewer/tensor_view.h"
+
+#include <QHBoxLayout>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/bad_value.h"
+#include "ui/widgets/color_bar.h"
+#include "ui/widgets/image_grid_view.h"
+#include "ui/widgets/number_text.h"
+
+namespace sonde::panels {
+namespace {
+
+/// A map in the grid is at most this many pixels wide: every n-th element of a larger one.
+constexpr std::int64_t kLargestThumbnail = 192;
+
+bool hasChannels(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.rank() >= 3 && tensor.numel() > 0; }
+
+std::vector<int> ownAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
+    const PictureAxes axes = pictureAxes(tensor, layout);
+    return {axes.channel, axes.row, axes.column};
+}
+
+class Channels : public TensorView {
+  public:
+    Channels() : m_grid(new widgets::ImageGridView(this)), m_bar(new widgets::ColorBar(this)) {
+        auto* row = new QHBoxLayout(this);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(theme::kSmall);
+        row->addWidget(m_grid, 1);
+        row->addWidget(m_bar);
+        setFocusProxy(m_grid);
+        connect(m_grid, &widgets::ImageGridView::currentPictureChanged, this, [this](int index) {
+            Q_EMIT pointed(index < 0 ? QString() : tr("channel %1 of %2").arg(index).arg(m_grid->pictureCount()),
+                           std::numeric_limits<double>::quiet_NaN());
+        });
+        connect(m_grid, &widgets::ImageGridView::pictureActivated, this, [this](int index) {
+            Q_EMIT sliceOpened(sliceOf(index));
+        });
+    }
+
+    void show(const Shown& shown) override {
+        m_shown = shown;
+        const PictureAxes axes = pictureAxes(shown.tensor, shown.channels);
+        const std::int64_t count = axes.channel < 0 ? 0 : shown.tensor.dim(static_cast<std::size_t>(axes.channel));
+        m_grid->setPictures(static_cast<int>(std::min<std::int64_t>(count, 1'000'000)),
+                            [this](int index) { return picture(index); }, [](int index) { return QString::number(index); });
+        m_bar->setColorMap(theme::colorMap(shown.colorMap));
+        m_bar->setScale(shown.scale());
+        m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
+    }
+
+  private:
+    widgets::Slice sliceOf(int channel) const {
+        const PictureAxes axes = pictureAxes(m_shown.tensor, m_shown.channels);
+        widgets::Slice slice{axes.row, axes.column, m_shown.slice.index};
+        if (axes.channel >= 0) slice.index[static_cast<std::size_t>(axes.channel)] = channel;
+        return slice;
+    }
+
+    QImage picture(int channel) const {
+        const widgets::Slice slice = sliceOf(channel);
+        const tensor::Tensor plane = tensor::plane(
+            m_shown.tensor, slice.rowAxis, slice.columnAxis, std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
+        const std::int64_t rows = plane.dim(0), columns = plane.dim(1);
+        const std::int64_t step = std::max<std::int64_t>(1, (std::max(rows, columns) + kLargestThumbnail - 1) / kLargestThumbnail);
+        const auto read = tensor::planeReader(plane);
+        const widgets::ValueScale scale = m_shown.scale();
+        const theme::ColorMap& map = theme::colorMap(m_shown.colorMap);
+        QImage image(static_cast<int>((columns + step - 1) / step), static_cast<int>((rows + step - 1) / step),
+                     QImage::Format_RGB32);
+        for (int y = 0; y < image.height(); ++y) {
+            auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+            for (int x = 0; x < image.width(); ++x) {
+                const double value = read(y * step, x * step);
+                const widgets::BadValue bad = widgets::badValueOf(value);
+                line[x] = bad == widgets::BadValue::None ? map.at(scale.toUnit(value)) : widgets::badInk(bad).ground;
+            }
+        }
+        return image;
+    }
+
+    widgets::ImageGridView* m_grid;
+    widgets::ColorBar* m_bar;
+    Shown m_shown;
+};
+
+}  // namespace
+
+TensorViewInfo channelsView() {
+    TensorViewInfo info;
+    info.id = QStringLiteral("channels");
+    info.title = QStringLiteral("Channels");
+    info.icon = QStringLiteral("grid");
+    info.sentence = QStringLiteral("Every channel as a small map; open one to see it alone");
+    info.accepts = hasChannels;
+    info.usesRange = true;
+    info.usesSlice = true;
+    info.ownAxes = ownAxes;
+    info.usesChannels = true;
+    info.factory = [] { return new Channels; };
+    return info;
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,64 @@
+#include "ui/panels/tensor_viewer/tensor_view.h"
+
+#include <QHBoxLayout>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/color_bar.h"
+#include "ui/widgets/heat_map_view.h"
+
+namespace sonde::panels {
+namespace {
+
+class HeatMap : public TensorView {
+  public:
+    HeatMap() : m_map(new widgets::HeatMapView(this)), m_bar(new widgets::ColorBar(this)) {
+        auto* row = new QHBoxLayout(this);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(theme::kSmall);
+        row->addWidget(m_map, 1);
+        row->addWidget(m_bar);
+        setFocusProxy(m_map);
+        connect(m_map, &widgets::HeatMapView::cellHovered, this, [this](qint64 row, qint64 column, double value) {
+            m_bar->setMark(row >= 0 ? std::optional(value) : std::nullopt);
+            Q_EMIT pointed(elementReadOut(m_shown, row, column), value);
+        });
+    }
+
+    void show(const Shown& shown) override {
+        m_shown = shown;
+        const theme::ColorMap& map = theme::colorMap(shown.colorMap);
+        m_map->setColorMap(map);
+        m_map->setScale(shown.scale());
+        m_map->setField(shown.plane.dim(0), shown.plane.dim(1), tensor::planeReader(shown.plane));
+        m_bar->setColorMap(map);
+        m_bar->setScale(shown.scale());
+        m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
+    }
+
+    QString copyText() const override {
+        const auto [row, column] = m_map->cursor();
+        return elementReadOut(m_shown, row, column);
+    }
+
+  private:
+    widgets::HeatMapView* m_map;
+    widgets::ColorBar* m_bar;
+    Shown m_shown;
+};
+
+}  // namespace
+
+TensorViewInfo heatMapView() {
+    TensorViewInfo info;
+    info.id = QStringLiteral("heat_map");
+    info.title = QStringLiteral("Heat map");
+    info.icon = QStringLiteral("heat-map");
+    info.sentence = QStringLiteral("Numbers of a slice as colours");
+    info.accepts = isNumeric;
+    info.usesRange = true;
+    info.usesSlice = true;
+    info.factory = [] { return new HeatMap; };
+    return info;
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,167 @@
+#include "ui/panels/tensor_viewer/tensor_view.h"
+
+#include <QAbstractTableModel>
+#include <QHeaderView>
+#include <QLabel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/bad_value.h"
+#include "ui/widgets/number_text.h"
+
+namespace sonde::panels {
+namespace {
+
+// Header views keep a record for every section; further rows and columns are reached through the slice.
+constexpr std::int64_t kMostRows = 1'000'000;
+constexpr std::int64_t kMostColumns = 20'000;
+/// Numbers copied at once when nothing is selected.
+constexpr std::int64_t kMostCopied = 1'000'000;
+
+class PlaneModel : public QAbstractTableModel {
+  public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    void setPlane(const tensor::Tensor& plane) {
+        const bool sameShape = m_plane.defined() && m_plane.shape() == plane.shape();
+        if (!sameShape) beginResetModel();
+        m_plane = plane;
+        if (!sameShape)
+            endResetModel();
+        else if (rowCount() > 0 && columnCount() > 0)
+            Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+    }
+    const tensor::Tensor& plane() const { return m_plane; }
+
+    int rowCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(0), kMostRows));
+    }
+    int columnCount(const QModelIndex& parent = {}) const override {
+        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(1), kMostColumns));
+    }
+    QVariant headerData(int section, Qt::Orientation, int role) const override {
+        return role == Qt::DisplayRole ? QVariant(section) : QVariant();
+    }
+    QString text(int row, int column) const {
+        return QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
+    }
+    QVariant data(const QModelIndex& at, int role) const override {
+        switch (role) {
+            case Qt::DisplayRole: return text(at.row(), at.column());
+            case Qt::ToolTipRole:
+                return m_plane.dtype() == tensor::DType::String ? QVariant(text(at.row(), at.column())) : QVariant();
+            case Qt::TextAlignmentRole:
+                return QVariant((m_plane.dtype() == tensor::DType::String ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+            case Qt::ForegroundRole:
+            case Qt::BackgroundRole: {
+                if (m_plane.dtype() == tensor::DType::String) return {};
+                const auto bad = widgets::badValueOf(m_plane.toDouble(at.row() * m_plane.dim(1) + at.column()));
+                if (bad == widgets::BadValue::None) return {};
+                const widgets::BadInk ink = widgets::badInk(bad);
+                return QColor(role == Qt::ForegroundRole ? ink.ink : ink.ground);
+            }
+            default: return {};
+        }
+    }
+
+  private:
+    tensor::Tensor m_plane;
+};
+
+class Table : public TensorView {
+  public:
+    Table() : m_table(new QTableView(this)), m_note(new QLabel(this)), m_model(new PlaneModel(this)) {
+        m_table->setModel(m_model);
+        m_table->setAccessibleName(tr("Values"));
+        m_table->setAlternatingRowColors(true);
+        m_table->setSelectionMode(QAbstractItemView::ContiguousSelection);
+        m_table->setTabKeyNavigation(false);
+        m_table->setWordWrap(false);
+        m_table->setFrameShape(QFrame::NoFrame);
+        for (QHeaderView* header : {m_table->horizontalHeader(), m_table->verticalHeader()}) {
+            header->setSectionResizeMode(QHeaderView::Fixed);
+            header->setHighlightSections(true);
+        }
+        refreshFont();
+        auto* column = new QVBoxLayout(this);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->addWidget(m_table, 1);
+        column->addWidget(m_note);
+        m_note->hide();
+        setFocusProxy(m_table);
+        connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& at) {
+            Q_EMIT pointed(elementReadOut(m_shown, at.row(), at.column()),
+                           at.isValid() && isNumeric(m_shown.plane)
+                               ? m_shown.plane.toDouble(at.row() * m_shown.plane.dim(1) + at.column())
+                               : std::numeric_limits<double>::quiet_NaN());
+        });
+        connect(&theme::Theme::instance(), &theme::Theme::changed, this, &Table::refreshFont);
+    }
+
+    void show(const Shown& shown) override {
+        m_shown = shown;
+        m_model->setPlane(shown.plane);
+        QStringList cut;
+        if (shown.plane.dim(0) > kMostRows) cut << tr("the first %1 of %2 rows").arg(kMostRows).arg(shown.plane.dim(0));
+        if (shown.plane.dim(1) > kMostColumns)
+            cut << tr("the first %1 of %2 columns").arg(kMostColumns).arg(shown.plane.dim(1));
+        m_note->setText(tr("Shown are %1").arg(cut.join(tr(" and "))));
+        m_note->setVisible(!cut.isEmpty());
+    }
+
+    QString copyText() const override {
+        const QModelIndexList chosen = m_table->selectionModel()->selectedIndexes();
+        int top = 0, left = 0, bottom = m_model->rowCount() - 1, right = m_model->columnCount() - 1;
+        if (chosen.size() > 1) {
+            const QItemSelection selection = m_table->selectionModel()->selection();
+            const QItemSelectionRange range = selection.first();
+            top = range.top(), left = range.left(), bottom = range.bottom(), right = range.right();
+        } else if (chosen.size() == 1) {
+            return m_model->text(chosen.first().row(), chosen.first().column());
+        }
+        if (static_cast<std::int64_t>(bottom - top + 1) * (right - left + 1) > kMostCopied)
+            bottom = top + static_cast<int>(kMostCopied / std::max(1, right - left + 1));
+        QString text;
+        for (int row = top; row <= bottom; ++row) {
+            for (int column = left; column <= right; ++column) {
+                if (column > left) text += QLatin1Char('\t');
+                text += m_model->text(row, column);
+            }
+            text += QLatin1Char('\n');
+        }
+        return text;
+    }
+
+  private:
+    void refreshFont() {
+        m_table->setFont(theme::Theme::instance().monoFont());
+        const QFontMetrics metrics(m_table->font());
+        m_table->horizontalHeader()->setDefaultSectionSize(metrics.horizontalAdvance(QStringLiteral("-0.000000e-00")) +
+                                                           theme::kMedium);
+        m_table->verticalHeader()->setDefaultSectionSize(metrics.height() + theme::kSmall);
+    }
+
+    QTableView* m_table;
+    QLabel* m_note;
+    PlaneModel* m_model;
+    Shown m_shown;
+};
+
+bool hasElements(const tensor::Tensor& tensor) { return tensor.defined(); }
+
+}  // namespace
+
+TensorViewInfo tableView() {
+    TensorViewInfo info;
+    info.id = QStringLiteral("table");
+    info.title = QStringLiteral("Table");
+    info.icon = QStringLiteral("table");
+    info.sentence = QStringLiteral("Numbers of a slice, one by one");
+    info.accepts = hasElements;
+    info.usesSlice = true;
+    info.factory = [] { return new Table; };
+    return info;
+}
+
+}  // namespace sonde::panels

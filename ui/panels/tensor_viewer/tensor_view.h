@@ -1,0 +1,91 @@
+#pragma once
+
+#include <QString>
+#include <QWidget>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/analysis/tensor_stats.h"
+#include "core/tensor/plane.h"
+#include "ui/widgets/range_control.h"
+#include "ui/widgets/slice_bar.h"
+
+namespace sonde::panels {
+
+/// Which axis of a picture holds the channels.
+enum class ChannelLayout { First, Last };
+
+/// Everything that a view draws from. `plane` is the slice's two-dimensional view of `tensor`.
+struct Shown {
+    tensor::Tensor tensor;
+    tensor::Tensor plane;
+    widgets::Slice slice;
+    widgets::RangeState range;
+    QString colorMap;
+    ChannelLayout channels = ChannelLayout::First;
+    std::optional<analysis::TensorStats> stats;  ///< once they are computed
+
+    widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
+    bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
+};
+
+/// One way to look at a tensor. Views are made once and shown many tensors.
+class TensorView : public QWidget {
+    Q_OBJECT
+  public:
+    using QWidget::QWidget;
+
+    virtual void show(const Shown& shown) = 0;
+    /// What Ctrl+C takes: the selection if there is one, else what is seen. Empty: nothing to copy.
+    virtual QString copyText() const { return {}; }
+
+  Q_SIGNALS:
+    /// What lies under the pointer or cursor: "[0, 3, 12, 40] = 1.25"; empty for nothing. `value` NaN if there is none.
+    void pointed(const QString& text, double value);
+    /// A channel was opened: show this slice as a heat map.
+    void sliceOpened(const sonde::widgets::Slice& slice);
+};
+
+/// One entry of the table of views.
+struct TensorViewInfo {
+    QString id;       ///< "heat_map"; the choice is kept by it
+    QString title;    ///< "Heat map"
+    QString icon;     ///< name for theme::icon
+    QString sentence; ///< tool tip
+    bool (*accepts)(const tensor::Tensor& tensor);
+    bool usesRange = false;
+    bool usesSlice = false;
+    /// Axes that the view uses up itself and that need no slider; only asked if usesSlice.
+    std::vector<int> (*ownAxes)(const tensor::Tensor& tensor, ChannelLayout layout) = nullptr;
+    bool usesChannels = false;  ///< has a choice between channels first and last
+    std::function<TensorView*()> factory;
+};
+
+/// All views in the order in which they are offered. Adding one: its file, and one line in tensor_views.cpp.
+const std::vector<TensorViewInfo>& tensorViews();
+
+TensorViewInfo tableView();
+TensorViewInfo heatMapView();
+TensorViewInfo imageView();
+TensorViewInfo channelsView();
+TensorViewInfo histogramView();
+
+/// Whether elements are numbers (everything but strings).
+bool isNumeric(const tensor::Tensor& tensor);
+
+/// "[0, 3, 12, 40] = 1.25": element (row, column) of the plane that the slice shows.
+QString elementReadOut(const Shown& shown, qint64 row, qint64 column);
+
+/// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H, W].
+struct PictureAxes {
+    int channel = -1, row = -1, column = -1;
+};
+PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout);
+
+/// The layout that the shape speaks for: last if only the last axis has 1, 3 or 4 places and the third last has not.
+ChannelLayout likelyLayout(const tensor::Tensor& tensor);
+
+}  // namespace sonde::panels

@@ -1,0 +1,347 @@
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+
+#include <QButtonGroup>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "core/io/npz/npy.h"
+#include "ui/panels/tensor_viewer/value_tree.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
+#include "ui/widgets/tool_button.h"
+
+namespace sonde::panels {
+namespace {
+
+/// Up to this many elements statistics take less time than a worker needs to start, and the picture does not jump.
+constexpr std::int64_t kCountedAtOnce = 32768;
+
+std::vector<qint64> extents(const tensor::Tensor& tensor) {
+    return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
+}
+
+}  // namespace
+
+TensorViewer::TensorViewer(QWidget* parent)
+    : QWidget(parent),
+      m_splitter(new QSplitter(Qt::Vertical, this)),
+      m_tree(new QTreeWidget(m_splitter)),
+      m_tensorPart(new QWidget(m_splitter)),
+      m_switches(new QHBoxLayout),
+      m_buttons(new QButtonGroup(this)),
+      m_stack(new QStackedWidget(m_tensorPart)),
+      m_slice(new widgets::SliceBar(m_tensorPart)),
+      m_channels(new QComboBox(m_tensorPart)),
+      m_range(new widgets::RangeControl(m_tensorPart)),
+      m_statistics(new QLabel(m_tensorPart)),
+      m_pointed(new widgets::ElidedLabel({}, m_tensorPart)),
+      m_nothing(new widgets::EmptyState(QStringLiteral("tensor"), tr("No numbers"), {}, {}, m_stack)) {
+    m_tree->setHeaderLabels({tr("Part"), tr("Type"), tr("Value")});
+    m_tree->setAccessibleName(tr("Parts of the value"));
+    m_stack->addWidget(m_nothing);
+    buildBars();
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_splitter);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setStretchFactor(1, 1);
+    connect(m_tree, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* row) {
+        if (row) showTensor(m_valueKey + pathOfRow(*row), tensorOfRow(*row));
+    });
+    connect(m_slice, &widgets::SliceBar::sliceChanged, this, [this] {
+        m_shown.slice = m_slice->slice();
+        remember();
+        refresh();
+    });
+    connect(m_range, &widgets::RangeControl::changed, this, [this] {
+        m_shown.range = m_range->state();
+        m_shown.colorMap = m_range->mapId();
+        remember();
+        refresh();
+    });
+    connect(m_channels, &QComboBox::activated, this, [this](int index) {
+        m_shown.channels = static_cast<ChannelLayout>(index);
+        remember();
+        refresh();
+    });
+    clear();
+}
+
+TensorViewer::~TensorViewer() = default;
+
+void TensorViewer::buildBars() {
+    m_switches->setSpacing(2);
+    for (const TensorViewInfo& view : tensorViews()) {
+        QToolButton* button = widgets::makeToolButton(view.icon, view.title, m_tensorPart);
+        button->setToolTip(view.title + QLatin1Char('\n') + view.sentence);
+        button->setCheckable(true);
+        button->setObjectName(view.id);
+        m_buttons->addButton(button);
+        m_switches->addWidget(button);
+        connect(button, &QToolButton::clicked, this, [this, id = view.id] {
+            m_favourite = id;
+            setCurrentView(id);
+        });
+    }
+    m_switches->addStretch(1);
+    m_channels->addItems({tr("channels first"), tr("channels last")});
+    m_channels->setAccessibleName(tr("Where the channels are"));
+    m_switches->addWidget(m_channels);
+    QToolButton* copyButton = widgets::makeToolButton(QStringLiteral("copy"), tr("Copy as text (Ctrl+C)"), m_tensorPart);
+    QToolButton* saveButton = widgets::makeToolButton(QStringLiteral("save"), tr("Save as .npy"), m_tensorPart);
+    connect(copyButton, &QToolButton::clicked, this, &TensorViewer::copy);
+    connect(saveButton, &QToolButton::clicked, this, &TensorViewer::save);
+    m_switches->addWidget(copyButton);
+    m_switches->addWidget(saveButton);
+    m_statistics->setWordWrap(true);
+    m_statistics->setTextFormat(Qt::PlainText);
+    m_statistics->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_statistics->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    m_pointed->setColorRole(theme::ColorRole::MutedText);
+    auto* column = new QVBoxLayout(m_tensorPart);
+    column->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    column->setSpacing(theme::kTight);
+    column->addLayout(m_switches);
+    column->addWidget(m_statistics);
+    column->addWidget(m_slice);
+    column->addWidget(m_stack, 1);
+    column->addWidget(m_range);
+    column->addWidget(m_pointed);
+}
+
+void TensorViewer::clear() {
+    m_hasValue = false;
+    m_statsJob.abandon();
+    m_shown = Shown{};
+    m_key.clear();
+    m_tree->clear();
+    m_tree->hide();
+    m_tensorPart->hide();
+}
+
+void TensorViewer::setValue(const QString& key, const tensor::Value& value) {
+    const QString part = m_tree->currentItem() && key == m_valueKey ? pathOfRow(*m_tree->currentItem()) : QString();
+    m_valueKey = key;
+    m_hasValue = true;
+    if (value.isTensor()) {
+        m_tree->hide();
+        m_tree->clear();
+        return showTensor(key, value.tensor());
+    }
+    const QSignalBlocker blocker(m_tree);
+    fillValueTree(*m_tree, value);
+    m_tree->show();
+    // The same value of the next run keeps the part that was looked at.
+    QTreeWidgetItem* chosen = nullptr;
+    for (QTreeWidgetItemIterator it(m_tree); !part.isEmpty() && *it && !chosen; ++it)
+        if (pathOfRow(**it) == part) chosen = *it;
+    if (!chosen) chosen = firstTensorRow(m_tree->topLevelItem(0));
+    if (!chosen) chosen = m_tree->topLevelItem(0);
+    m_tree->setCurrentItem(chosen);
+    showTensor(key + pathOfRow(*chosen), tensorOfRow(*chosen));
+}
+
+void TensorViewer::showTensor(const QString& key, const tensor::Tensor& tensor) {
+    m_statsJob.abandon();
+    m_tensorPart->setVisible(tensor.defined());
+    m_key = key;
+    m_shown.tensor = tensor;
+    m_shown.stats.reset();
+    if (!tensor.defined()) return Q_EMIT shownChanged();
+    recall();
+    offerViews();
+    if (tensor.numel() <= kCountedAtOnce) return takeStats(analysis::tensorStats(tensor));
+    refreshStatistics();
+    refresh();
+    m_statsJob.start([tensor](const base::WorkContext& work) { return analysis::tensorStats(tensor, work.stop); },
+                     [this](const analysis::TensorStats& stats) { takeStats(stats); });
+}
+
+void TensorViewer::takeStats(const analysis::TensorStats& stats) {
+    m_shown.stats = stats;
+    {
+        const QSignalBlocker blocker(m_range);
+        if (stats.finiteCount() > 0) m_range->setData(stats.minimum, stats.maximum);
+    }
+    m_shown.range = m_range->state();
+    m_shown.colorMap = m_range->mapId();
+    refreshStatistics();
+    refresh();
+}
+
+void TensorViewer::recall() {
+    const auto known = m_memory.constFind(m_key);
+    const std::vector<qint64> shape = extents(m_shown.tensor);
+    {
+        const QSignalBlocker slice(m_slice), range(m_range);
+        m_slice->setShape(shape);
+        if (known != m_memory.constEnd() && widgets::SliceBar::fits(known->slice, shape)) m_slice->setSlice(known->slice);
+        // A locked range stays, whatever is shown.
+        if (!m_range->state().locked) {
+            widgets::RangeState fresh;
+            fresh.map = m_range->state().map;
+            // Bytes have a range of their own: a dark picture is to be seen dark.
+            if (m_shown.tensor.dtype() == tensor::DType::UInt8) fresh.high = 255.0, fresh.autofit = false;
+            m_range->setState(known != m_memory.constEnd() ? known->range : fresh);
+        }
+    }
+    m_shown.slice = m_slice->slice();
+    m_shown.range = m_range->state();
+    m_shown.colorMap = m_range->mapId();
+    m_shown.channels = known != m_memory.constEnd() ? known->channels : likelyLayout(m_shown.tensor);
+    m_view = known != m_memory.constEnd() ? known->view : m_favourite;
+}
+
+void TensorViewer::remember() {
+    if (!m_key.isEmpty()) m_memory[m_key] = {m_view, m_shown.slice, m_shown.range, m_shown.channels};
+}
+
+const TensorViewInfo* TensorViewer::info(const QString& id) const {
+    for (const TensorViewInfo& view : tensorViews())
+        if (view.id == id) return &view;
+    return nullptr;
+}
+
+void TensorViewer::offerViews() {
+    const TensorViewInfo* wanted = info(m_view);
+    // A single row of numbers or text is read best as a table.
+    const bool small = m_shown.tensor.numel() <= 16 || !isNumeric(m_shown.tensor);
+    if (!wanted || !wanted->accepts(m_shown.tensor)) wanted = nullptr;
+    if (!wanted && small) wanted = info(tableView().id);
+    for (const TensorViewInfo& view : tensorViews()) {
+        const bool accepted = view.accepts(m_shown.tensor);
+        if (auto* button = m_tensorPart->findChild<QToolButton*>(view.id)) button->setEnabled(accepted);
+        if (accepted && !wanted) wanted = &view;
+    }
+    m_view = wanted ? wanted->id : QString();
+}
+
+QString TensorViewer::currentView() const { return m_view; }
+
+void TensorViewer::setCurrentView(const QString& id) {
+    const TensorViewInfo* wanted = info(id);
+    if (!wanted || !m_shown.tensor.defined() || !wanted->accepts(m_shown.tensor)) return;
+    m_view = id;
+    remember();
+    refresh();
+}
+
+void TensorViewer::setSlice(const widgets::Slice& slice) { m_slice->setSlice(slice); }
+
+void TensorViewer::refresh() {
+    const TensorViewInfo* view = info(m_view);
+    if (!view || !m_shown.tensor.defined()) return;
+    if (m_shown.tensor.numel() == 0) {
+        m_nothing->setContent(QStringLiteral("tensor"), tr("No elements"),
+                              tr("The shape %1 has an axis without places").arg(QString::fromStdString(m_shown.tensor.shape().text())));
+        m_stack->setCurrentWidget(m_nothing);
+    } else {
+        TensorView*& widget = m_views[m_view];
+        if (!widget) {
+            widget = view->factory();
+            m_stack->addWidget(widget);
+            connect(widget, &TensorView::pointed, this, [this](const QString& text) { m_pointed->setText(text); });
+            connect(widget, &TensorView::sliceOpened, this, [this](const widgets::Slice& slice) {
+                setSlice(slice);
+                setCurrentView(heatMapView().id);
+            });
+        }
+        m_shown.plane = tensor::plane(m_shown.tensor, m_shown.slice.rowAxis, m_shown.slice.columnAxis,
+                                      std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
+        widget->show(m_shown);
+        m_stack->setCurrentWidget(widget);
+    }
+    if (auto* button = m_tensorPart->findChild<QToolButton*>(m_view)) button->setChecked(true);
+    {
+        const QSignalBlocker blocker(m_slice);
+        m_slice->setHiddenAxes(view->ownAxes ? view->ownAxes(m_shown.tensor, m_shown.channels) : std::vector<int>{});
+        m_slice->setAxesPickable(!view->ownAxes);
+    }
+    m_slice->setVisible(view->usesSlice && m_shown.tensor.rank() > 0);
+    m_range->setVisible(view->usesRange);
+    m_channels->setVisible(view->usesChannels && m_shown.tensor.rank() > 2);
+    m_channels->setCurrentIndex(static_cast<int>(m_shown.channels));
+    Q_EMIT shownChanged();
+}
+
+QString TensorViewer::statisticsText() const {
+    if (!m_shown.tensor.defined()) return {};
+    QStringList parts{QString::fromStdString(m_shown.tensor.typeText())};
+    if (!m_shown.stats) return parts.first() + tr("   counting…");
+    const analysis::TensorStats& stats = *m_shown.stats;
+    if (!isNumeric(m_shown.tensor)) return parts.first();
+    if (stats.finiteCount() > 0)
+        parts << tr("min %1").arg(widgets::numberText(stats.minimum)) << tr("max %1").arg(widgets::numberText(stats.maximum))
+              << tr("mean %1").arg(widgets::numberText(stats.mean)) << tr("std %1").arg(widgets::numberText(stats.deviation));
+    if (stats.nanCount > 0) parts << tr("NaN %1").arg(widgets::countText(stats.nanCount));
+    if (stats.infCount > 0) parts << tr("Inf %1").arg(widgets::countText(stats.infCount));
+    if (stats.count > 0) parts << tr("zeros %1").arg(widgets::countText(stats.zeroCount));
+    return parts.join(QStringLiteral("   "));
+}
+
+QString TensorViewer::pointedText() const { return m_pointed->text(); }
+
+void TensorViewer::refreshStatistics() {
+    m_statistics->setText(statisticsText());
+    QPalette palette = this->palette();
+    const bool bad = m_shown.hasBad();
+    palette.setColor(QPalette::WindowText, theme::color(bad ? theme::ColorRole::Warning : theme::ColorRole::Text));
+    m_statistics->setPalette(palette);
+}
+
+void TensorViewer::copy() {
+    TensorView* view = m_views.value(m_view);
+    QString text = view && m_shown.tensor.defined() ? view->copyText() : QString();
+    if (text.isEmpty()) text = statisticsText();
+    if (!text.isEmpty()) QGuiApplication::clipboard()->setText(text);
+}
+
+void TensorViewer::save() {
+    if (!m_shown.tensor.defined()) return;
+    // Asynchronous: the window goes on while the dialog is open, and the tensor meant is the one of now.
+    auto* dialog = new QFileDialog(this, tr("Save as .npy"));
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("npy"));
+    dialog->setNameFilter(tr("NumPy array (*.npy)"));
+    QString name = m_key;
+    for (QChar& c : name)
+        if (!c.isLetterOrNumber() && c != QLatin1Char('_') && c != QLatin1Char('.')) c = QLatin1Char('_');
+    dialog->selectFile(name + QStringLiteral(".npy"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QFileDialog::fileSelected, this, &TensorViewer::saveTo);
+    dialog->open();
+}
+
+bool TensorViewer::saveTo(const QString& path) {
+    if (!m_shown.tensor.defined()) return false;
+    const auto written = io::writeNpyFile(std::filesystem::path(path.toStdU16String()), m_shown.tensor);
+    if (!written) {
+        Q_EMIT saveFailed(QString::fromStdString(written.error().text()), QString::fromStdString(written.error().hint));
+        return false;
+    }
+    Q_EMIT saved(path);
+    return true;
+}
+
+void TensorViewer::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Copy))
+        copy();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+}  // namespace sonde::panels

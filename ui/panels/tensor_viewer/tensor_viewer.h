@@ -1,0 +1,112 @@
+#pragma once
+
+#include "ui/panels/tensor_viewer/tensor_view.h"
+
+#include <QHash>
+
+#include "core/tensor/value.h"
+#include "ui/context/job.h"
+
+class QButtonGroup;
+class QComboBox;
+class QHBoxLayout;
+class QLabel;
+class QSplitter;
+class QStackedWidget;
+class QTreeWidget;
+
+namespace sonde::widgets {
+class ElidedLabel;
+class EmptyState;
+class SliceBar;
+}  // namespace sonde::widgets
+
+namespace sonde::panels {
+
+/// Shows one value: a tensor through the views of the table, with slice and range; anything else as a tree whose tensors
+/// can be opened. How a value was looked at is remembered by its key. Knows nothing of models and runs.
+class TensorViewer : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TensorViewer(QWidget* parent = nullptr);
+    ~TensorViewer() override;
+
+    /// `key` names the value across runs ("layer1_0_conv1"): the same key is looked at in the same way again.
+    void setValue(const QString& key, const tensor::Value& value);
+    void clear();
+
+    bool hasValue() const { return m_hasValue; }
+    /// The tensor that is shown: the value, or the part of it that is selected in the tree; undefined for none.
+    const tensor::Tensor& tensor() const { return m_shown.tensor; }
+    const Shown& shown() const { return m_shown; }
+    /// The id of the view that is seen, and a change to another.
+    QString currentView() const;
+    void setCurrentView(const QString& id);
+    void setSlice(const widgets::Slice& slice);
+    /// "float32[1,64,56,56]   min -2.1   max 3.4 …"
+    QString statisticsText() const;
+    QString pointedText() const;
+    widgets::RangeControl* rangeControl() const { return m_range; }
+    /// Statistics are still being computed.
+    bool isBusy() const { return m_statsJob.isActive(); }
+
+  public Q_SLOTS:
+    void copy();
+    /// Asks for a file name and saves the tensor as .npy; failures are told by saveFailed.
+    void save();
+    /// The same without asking.
+    bool saveTo(const QString& path);
+
+  Q_SIGNALS:
+    /// View, slice or range have been changed, or statistics have arrived.
+    void shownChanged();
+    void saved(const QString& path);
+    void saveFailed(const QString& what, const QString& hint);
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    /// How a value was looked at.
+    struct Memory {
+        QString view;
+        widgets::Slice slice;
+        widgets::RangeState range;
+        ChannelLayout channels = ChannelLayout::First;
+    };
+
+    void buildBars();
+    void showTensor(const QString& key, const tensor::Tensor& tensor);
+    void fillTree(const tensor::Value& value);
+    void takeStats(const analysis::TensorStats& stats);
+    void recall();
+    void remember();
+    void offerViews();
+    void refresh();
+    void refreshStatistics();
+    const TensorViewInfo* info(const QString& id) const;
+
+    Shown m_shown;
+    QString m_valueKey, m_key;
+    bool m_hasValue = false;
+    QString m_view;        ///< id of the view that is seen
+    QString m_favourite;   ///< the view chosen last: taken for tensors never seen before
+    QHash<QString, Memory> m_memory;
+    QHash<QString, TensorView*> m_views;  ///< made when first needed
+    context::Job m_statsJob;
+
+    QSplitter* m_splitter;
+    QTreeWidget* m_tree;
+    QWidget* m_tensorPart;
+    QHBoxLayout* m_switches;
+    QButtonGroup* m_buttons;
+    QStackedWidget* m_stack;
+    widgets::SliceBar* m_slice;
+    QComboBox* m_channels;
+    widgets::RangeControl* m_range;
+    QLabel* m_statistics;
+    widgets::ElidedLabel* m_pointed;
+    widgets::EmptyState* m_nothing;
+};
+
+}  // namespace sonde::panels

@@ -1,0 +1,135 @@
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+
+#include <QHBoxLayout>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using context::Selection;
+
+TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
+    : m_inspector(inspector),
+      m_stack(new QStackedWidget(this)),
+      m_page(new QWidget(m_stack)),
+      m_title(new widgets::ElidedLabel({}, m_page)),
+      m_viewer(new TensorViewer(m_page)),
+      m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
+    auto* header = new QHBoxLayout;
+    header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
+    header->addWidget(m_title, 1);
+    auto* column = new QVBoxLayout(m_page);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(header);
+    column->addWidget(m_viewer, 1);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_page);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+
+    connect(&inspector, &InspectorContext::selectionChanged, this, &TensorViewerPanel::follow);
+    connect(&inspector, &InspectorContext::documentOpened, this, &TensorViewerPanel::follow);
+    connect(&inspector, &InspectorContext::documentClosed, this, &TensorViewerPanel::follow);
+    connect(&inspector, &InspectorContext::runStarted, this, [this] {
+        m_asked = {};
+        if (!m_viewer->hasValue()) explain();
+    });
+    connect(&inspector, &InspectorContext::runFinished, this, [this] {
+        m_asked = {};
+        refresh();
+    });
+    connect(&inspector, &InspectorContext::inputsChanged, this, &TensorViewerPanel::refresh);
+    connect(&inspector, &InspectorContext::valueArrived, this, [this](graph::NodeId node) {
+        if (node == m_node) refresh();
+    });
+    connect(m_empty, &widgets::EmptyState::actionTriggered, this, [this] {
+        if (m_node.valid()) m_inspector.runTo(m_node);
+    });
+    connect(m_viewer, &TensorViewer::saved, this, [this](const QString& path) {
+        m_inspector.report(context::Message{base::Severity::Info, tr("Saved %1").arg(path), {}, {}, m_node});
+    });
+    connect(m_viewer, &TensorViewer::saveFailed, this, [this](const QString& what, const QString& hint) {
+        m_inspector.report(context::Message{base::Severity::Error, what, {}, hint, m_node});
+    });
+    follow();
+}
+
+graph::NodeId TensorViewerPanel::nodeOf(const Selection& selection) const {
+    if (!m_inspector.hasModel()) return {};
+    switch (selection.kind) {
+        case Selection::Kind::Node: return selection.node;
+        case Selection::Kind::Expr: {
+            // The Output has no value of its own: what it returns is meant.
+            const auto& inputs = m_inspector.graph().expr(selection.expr).inputs;
+            return inputs.empty() ? graph::NodeId() : inputs.front();
+        }
+        case Selection::Kind::Scope: {
+            const auto found = m_inspector.document()->findNode(selection.qualname.toStdString() + ":");
+            return found ? *found : graph::NodeId();
+        }
+        case Selection::Kind::Module:
+        case Selection::Kind::None: break;
+    }
+    return {};
+}
+
+void TensorViewerPanel::follow() {
+    m_node = nodeOf(m_inspector.selection());
+    m_asked = {};
+    refresh();
+}
+
+void TensorViewerPanel::refresh() {
+    const tensor::Value* value = m_node.valid() && m_inspector.hasModel() ? m_inspector.value(m_node) : nullptr;
+    if (!value) return explain();
+    const graph::InternalGraph& graph = m_inspector.graph();
+    const QString name = QString::fromStdString(graph.node(m_node).name);
+    const QString qualname = m_inspector.selection().qualname;
+    m_title->setText(qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name);
+    m_viewer->setValue(name, *value);
+    m_stack->setCurrentWidget(m_page);
+}
+
+void TensorViewerPanel::explain() {
+    m_viewer->clear();
+    m_stack->setCurrentWidget(m_empty);
+    const auto say = [this](const QString& title, const QString& text, const QString& action = {}) {
+        m_empty->setContent(QStringLiteral("tensor"), title, text, action);
+    };
+    if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to look at its values"));
+    if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
+    const QString name = QString::fromStdString(m_inspector.graph().node(m_node).name);
+    if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 comes with the run").arg(name));
+    const auto& recording = m_inspector.recording();
+    if (recording && recording->computed(m_node)) {
+        // Asked for once; should it not come, the button remains.
+        if (m_asked != m_node) {
+            m_asked = m_node;
+            m_inspector.requestValue(m_node);
+        }
+        return say(tr("Computing"), tr("%1 was computed but not kept; it is computed again").arg(name), tr("Run to here"));
+    }
+    if (recording) return say(tr("Not reached"), tr("The last run ended before %1").arg(name), tr("Run to here"));
+    say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
+}
+
+PanelInfo tensorViewerPanel() {
+    PanelInfo info;
+    info.id = QStringLiteral("tensor_viewer");
+    info.title = QStringLiteral("Tensor");
+    info.icon = QStringLiteral("tensor");
+    info.area = PanelArea::Right;
+    info.shortcut = QStringLiteral("Alt+5");
+    info.factory = [](InspectorContext& inspector) -> QWidget* { return new TensorViewerPanel(inspector); };
+    return info;
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/context/inspector_context.h"
+#include "ui/panels/panel_info.h"
+
+class QStackedWidget;
+
+namespace sonde::widgets {
+class ElidedLabel;
+class EmptyState;
+}  // namespace sonde::widgets
+
+namespace sonde::panels {
+
+class TensorViewer;
+
+/// Follows the selection and shows its value: what the last run kept, a weight, or an input. A value that the run passed
+/// without keeping is asked for by itself; where there is none, the panel says why and offers to run.
+class TensorViewerPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TensorViewerPanel(context::InspectorContext& inspector);
+
+    TensorViewer* viewer() const { return m_viewer; }
+    /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
+    graph::NodeId node() const { return m_node; }
+
+  private:
+    graph::NodeId nodeOf(const context::Selection& selection) const;
+    void follow();
+    void refresh();
+    void explain();
+
+    context::InspectorContext& m_inspector;
+    graph::NodeId m_node;
+    graph::NodeId m_asked;  ///< requested from the context and not yet arrived
+    QStackedWidget* m_stack;
+    QWidget* m_page;
+    widgets::ElidedLabel* m_title;
+    TensorViewer* m_viewer;
+    widgets::EmptyState* m_empty;
+};
+
+PanelInfo tensorViewerPanel();
+
+}  // namespace sonde::panels

@@ -1,0 +1,46 @@
+#include "ui/panels/tensor_viewer/tensor_view.h"
+
+namespace sonde::panels {
+
+const std::vector<TensorViewInfo>& tensorViews() {
+    static const std::vector<TensorViewInfo> views{
+        heatMapView(), imageView(), channelsView(), histogramView(), tableView(),
+    };
+    return views;
+}
+
+bool isNumeric(const tensor::Tensor& tensor) {
+    return tensor.defined() && tensor.dtype() != tensor::DType::String && tensor.dtype() != tensor::DType::Undefined;
+}
+
+QString elementReadOut(const Shown& shown, qint64 row, qint64 column) {
+    if (row < 0 || column < 0 || row >= shown.plane.dim(0) || column >= shown.plane.dim(1)) return {};
+    QStringList places;
+    for (std::size_t axis = 0; axis < shown.slice.index.size(); ++axis) {
+        const int number = static_cast<int>(axis);
+        const qint64 place = number == shown.slice.rowAxis      ? row
+                             : number == shown.slice.columnAxis ? column
+                                                                : shown.slice.index[axis];
+        places << QString::number(place);
+    }
+    const std::string text = shown.plane.elementText(row * shown.plane.dim(1) + column, 9);
+    return QStringLiteral("[%1] = %2").arg(places.join(QStringLiteral(", ")), QString::fromStdString(text));
+}
+
+PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
+    const int rank = static_cast<int>(tensor.rank());
+    if (rank < 2) return {};
+    if (rank == 2) return {-1, 0, 1};
+    if (layout == ChannelLayout::Last) return {rank - 1, rank - 3, rank - 2};
+    return {rank - 3, rank - 2, rank - 1};
+}
+
+ChannelLayout likelyLayout(const tensor::Tensor& tensor) {
+    const std::size_t rank = tensor.rank();
+    if (rank < 3) return ChannelLayout::First;
+    const auto colours = [](std::int64_t extent) { return extent == 1 || extent == 3 || extent == 4; };
+    const bool last = colours(tensor.dim(rank - 1)), first = colours(tensor.dim(rank - 3));
+    return last && !first ? ChannelLayout::Last : ChannelLayout::First;
+}
+
+}  // namespace sonde::panels
