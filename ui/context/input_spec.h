@@ -15,7 +15,7 @@ namespace sonde::context {
 /// How the bytes of a picture become numbers of an input.
 struct ImageOptions {
     bool resize = true;             ///< to the input's height and width
-    QString normalization = QStringLiteral("unit");  ///< key of ui/context/input_spec.cpp's table: "bytes", "unit" …
+    QString preset = QStringLiteral("imagenet");  ///< id of io::imagePresets(): scale, mean, deviation, channel order
 
     bool operator==(const ImageOptions&) const = default;
 };
@@ -29,17 +29,6 @@ struct InputSpec {
 
     bool isFile() const { return !source.isEmpty() && !source.startsWith(QLatin1Char('#')); }
 };
-
-/// A way to normalise pictures: value = (byte * scale - mean[c]) / std[c], channels in the order given.
-struct Normalization {
-    QString key;      ///< "imagenet"
-    QString title;    ///< "ImageNet mean and deviation"
-    double scale;
-    double mean[3];
-    double deviation[3];
-    bool bgr;
-};
-const std::vector<Normalization>& normalizations();
 
 /// What an input gets when nothing is known of the user's wish: small random numbers of a plausible shape.
 InputSpec defaultSpec(const tensor::TypeInfo& type);

@@ -7,7 +7,8 @@
 namespace sonde::context {
 
 /// Reads or makes the value that a spec describes, of the input's dtype. Called on a worker thread.
-/// Errors: unreadable file, shape that does not fit, wrong grammar; with the input's name as place.
-base::Result<tensor::Value> readInput(const ModelInput& input, const base::WorkContext& work);
+/// `index` is the input's place among the model's inputs: each has its own sequence of random numbers, as on the command
+/// line. Errors: unreadable file, shape that does not fit, wrong grammar; with a note that names the input.
+base::Result<tensor::Value> readInput(const ModelInput& input, std::size_t index, const base::WorkContext& work);
 
 }  // namespace sonde::context

@@ -105,7 +105,7 @@ void remember(const document::Document& document, const Remembered& state) {
         settings.setValue(QStringLiteral("name"), name);
         settings.setValue(QStringLiteral("source"), spec.source);
         settings.setValue(QStringLiteral("resize"), spec.image.resize);
-        settings.setValue(QStringLiteral("normalization"), spec.image.normalization);
+        settings.setValue(QStringLiteral("preset"), spec.image.preset);
     }
     settings.endArray();
     if (state.view) writeView(settings, graph, *state.view);
@@ -127,7 +127,7 @@ Remembered recall(const document::Document& document) {
         InputSpec spec;
         spec.source = settings.value(QStringLiteral("source")).toString();
         spec.image.resize = settings.value(QStringLiteral("resize"), true).toBool();
-        spec.image.normalization = settings.value(QStringLiteral("normalization"), spec.image.normalization).toString();
+        spec.image.preset = settings.value(QStringLiteral("preset"), spec.image.preset).toString();
         state.inputs.emplace_back(settings.value(QStringLiteral("name")).toString(), spec);
     }
     settings.endArray();

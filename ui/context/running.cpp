@@ -69,9 +69,10 @@ void InspectorContext::startReading() {
     m_readJob.start(
         [inputs = m_inputs](const base::WorkContext& work) {
             ReadInputs result;
-            for (const ModelInput& input : inputs) {
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                const ModelInput& input = inputs[i];
                 const bool wanted = !input.value && !input.error && !input.spec.source.isEmpty();
-                result.read.emplace_back(input.spec, wanted ? readInput(input, work) : base::Result<tensor::Value>(tensor::Value()));
+                result.read.emplace_back(input.spec, wanted ? readInput(input, i, work) : base::Result<tensor::Value>(tensor::Value()));
             }
             return result;
         },

@@ -13,6 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/io/image/image.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"
@@ -43,7 +44,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
       m_imageRow(new QWidget),
       m_resize(new QCheckBox(tr("Resize to the input"))),
-      m_normalization(new QComboBox),
+      m_preset(new QComboBox),
       m_state(new QLabel) {
     setObjectName(QStringLiteral("input.") + inputName);
     setAcceptDrops(true);
@@ -56,10 +57,13 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
     m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
     m_source->setPlaceholderText(tr("image, .npy, .npz or #rand(0,1)"));
-    for (const context::Normalization& row : context::normalizations()) m_normalization->addItem(row.title, row.key);
-    m_normalization->setAccessibleName(tr("Normalisation of the picture"));
-    m_normalization->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_normalization->setMinimumContentsLength(12);
+    for (const io::ImagePreset& preset : io::imagePresets()) {
+        const auto text = [](std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); };
+        m_preset->addItem(text(preset.sentence), text(preset.id));
+    }
+    m_preset->setAccessibleName(tr("Normalisation of the picture"));
+    m_preset->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_preset->setMinimumContentsLength(12);
     m_state->setWordWrap(true);
     m_state->setTextFormat(Qt::PlainText);
     m_state->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -67,7 +71,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     auto* imageColumn = new QVBoxLayout(m_imageRow);
     imageColumn->setContentsMargins(0, 0, 0, 0);
     imageColumn->setSpacing(theme::kTight);
-    imageColumn->addWidget(m_normalization);
+    imageColumn->addWidget(m_preset);
     imageColumn->addWidget(m_resize);
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kSmall);
@@ -85,7 +89,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
     connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
-    connect(m_normalization, &QComboBox::activated, this, &InputEditor::commit);
+    connect(m_preset, &QComboBox::activated, this, &InputEditor::commit);
     connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
     refresh();
 }
@@ -106,7 +110,7 @@ void InputEditor::refresh() {
     m_browse->setEnabled(true);
     m_imageRow->setVisible(mode == File && !isArrayFile(source));
     m_resize->setChecked(input->spec.image.resize);
-    m_normalization->setCurrentIndex(std::max(0, m_normalization->findData(input->spec.image.normalization)));
+    m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
     QString state;
     theme::ColorRole role = theme::ColorRole::MutedText;
     if (input->error) {
@@ -142,7 +146,7 @@ void InputEditor::commit() {
     InputSpec spec;
     spec.source = m_source->text().trimmed();
     spec.image.resize = m_resize->isChecked();
-    spec.image.normalization = m_normalization->currentData().toString();
+    spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
     if (spec != input->spec) m_context.setInputSpec(m_name, spec);
 }

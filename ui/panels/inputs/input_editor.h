@@ -44,7 +44,7 @@ class InputEditor : public QFrame {
     QToolButton* m_browse;
     QWidget* m_imageRow;
     QCheckBox* m_resize;
-    QComboBox* m_normalization;
+    QComboBox* m_preset;
     QLabel* m_state;
 };
 

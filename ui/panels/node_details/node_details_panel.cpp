@@ -1,0 +1,318 @@
+#include "ui/panels/node_details/node_details_panel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSettings>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <set>
+
+#include "core/ops/registry/registry.h"
+#include "ui/models/node_text.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/details.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/tool_button.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using context::Selection;
+using graph::ExprId;
+using graph::NodeId;
+using graph::ScopeId;
+using models::shown;
+using widgets::KeyValueGrid;
+
+namespace {
+
+constexpr std::size_t kMostLinks = 40;
+
+}  // namespace
+
+NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent),
+      m_context(context),
+      m_stats(context),
+      m_title(new QLabel),
+      m_subtitle(new QLabel),
+      m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
+      m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)),
+      m_header(new QWidget),
+      m_area(new QScrollArea) {
+    for (QLabel* label : {m_title, m_subtitle}) {
+        label->setTextFormat(Qt::PlainText);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    }
+    m_watch->setCheckable(true);
+    m_end->setCheckable(true);
+    auto* names = new QVBoxLayout;
+    names->setSpacing(0);
+    names->addWidget(m_title);
+    names->addWidget(m_subtitle);
+    auto* head = new QHBoxLayout(m_header);
+    head->setContentsMargins(theme::kSmall, theme::kSmall, theme::kTight, theme::kTight);
+    head->setSpacing(theme::kTight);
+    head->addLayout(names, 1);
+    head->addWidget(m_watch, 0, Qt::AlignTop);
+    head->addWidget(m_end, 0, Qt::AlignTop);
+    m_area->setWidgetResizable(true);
+    m_area->setFrameShape(QFrame::NoFrame);
+    m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_header);
+    column->addWidget(m_area, 1);
+
+    connect(m_watch, &QToolButton::clicked, this, [this] { m_context.toggleWatch(m_context.selection().node); });
+    connect(m_end, &QToolButton::clicked, this, [this] { m_context.toggleEnd(m_context.selection().node); });
+    connect(&context, &InspectorContext::selectionChanged, this, &NodeDetailsPanel::rebuild);
+    connect(&context, &InspectorContext::documentOpened, this, &NodeDetailsPanel::rebuild);
+    connect(&context, &InspectorContext::documentClosed, this, &NodeDetailsPanel::rebuild);
+    connect(&context, &InspectorContext::watchChanged, this, &NodeDetailsPanel::refreshMarks);
+    connect(&context, &InspectorContext::endChanged, this, &NodeDetailsPanel::refreshMarks);
+    connect(&context, &InspectorContext::runFinished, this, &NodeDetailsPanel::refreshValue);
+    connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
+    connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &NodeDetailsPanel::rebuild);
+    rebuild();
+}
+
+QString NodeDetailsPanel::text() const {
+    QStringList parts{m_title->text(), m_subtitle->text()};
+    for (const KeyValueGrid* grid : m_grids) parts << grid->text();
+    return parts.join(QLatin1Char('\n'));
+}
+
+void NodeDetailsPanel::rebuild() {
+    m_valueGrid = nullptr;
+    m_grids.clear();
+    const Selection& selection = m_context.selection();
+    m_header->setVisible(m_context.hasModel() && !selection.isNone());
+    if (!m_context.hasModel() || selection.isNone()) {
+        m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing is selected"),
+                                                  tr("Click a node or a module in the graph to see what it is.")));
+        return;
+    }
+    m_title->setFont(theme::Theme::instance().titleFont());
+    QPalette muted = m_subtitle->palette();
+    muted.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
+    m_subtitle->setPalette(muted);
+    auto* content = new QWidget;
+    m_column = new QVBoxLayout(content);
+    m_column->setContentsMargins(0, 0, 0, theme::kSmall);
+    m_column->setSpacing(theme::kTight);
+    selection.isModule() ? showModule(selection) : showNode(selection);
+    m_column->addStretch(1);
+    m_area->setWidget(content);
+    refreshMarks();
+}
+
+KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key, int count) {
+    auto* part = new widgets::CollapsibleSection(title);
+    auto* grid = new KeyValueGrid;
+    part->setContent(grid);
+    part->setCount(count);
+    const QString setting = QStringLiteral("details/closed/") + key;
+    part->setExpanded(!QSettings().value(setting).toBool());
+    connect(part, &widgets::CollapsibleSection::expandedChanged, this,
+            [setting](bool expanded) { QSettings().setValue(setting, !expanded); });
+    connect(grid, &KeyValueGrid::linkActivated, this, [this](const QVariant& target) {
+        // Queued: the click's own widget is deleted by what it causes.
+        QMetaObject::invokeMethod(
+            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); }, Qt::QueuedConnection);
+    });
+    m_column->addWidget(part);
+    m_grids << grid;
+    return grid;
+}
+
+void NodeDetailsPanel::addNodeLink(KeyValueGrid* grid, const QString& key, NodeId id) {
+    const graph::Node& node = m_context.graph().node(id);
+    grid->addLink(key, shown(node.name), QVariant::fromValue(m_context.selectionOf(id)), models::typeText(node, m_context.value(id)));
+}
+
+void NodeDetailsPanel::showNode(const Selection& selection) {
+    const graph::Expr& expr = m_context.graph().expr(selection.expr);
+    m_title->setText(selection.node.valid() ? shown(m_context.graph().node(selection.node).name) : models::operatorText(expr));
+    m_subtitle->setText(models::operatorText(expr) + QStringLiteral("  ·  ") + models::moduleText(expr));
+    m_title->setToolTip(m_title->text());
+    m_subtitle->setToolTip(m_subtitle->text());
+    if (selection.node.valid()) {
+        m_valueGrid = section(tr("Value"), QStringLiteral("value"));
+        m_stats.want({selection.node});
+        refreshValue();
+    }
+    addOperation(expr);
+    addAttributes(expr);
+    addInputs(expr);
+    addOutputs(expr);
+    if (selection.node.valid()) addConsumers(m_context.graph().node(selection.node));
+    addOrigin(expr);
+}
+
+void NodeDetailsPanel::refreshValue() {
+    const NodeId id = m_context.selection().node;
+    if (!m_valueGrid || !id.valid()) return;
+    m_valueGrid->clear();
+    const graph::Node& node = m_context.graph().node(id);
+    const tensor::Value* value = m_context.value(id);
+    const QString shape = models::shapeText(node, value);
+    const QString dtype = models::dtypeText(node, value);
+    m_valueGrid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
+    m_valueGrid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
+    m_valueGrid->addRow(tr("Type"), dtype.isEmpty() ? tr("not known before a run") : dtype);
+    if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
+        m_valueGrid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
+        m_valueGrid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
+        if (stats->nanCount > 0) m_valueGrid->addRow(tr("NaN"), QString::number(stats->nanCount));
+        if (stats->infCount > 0) m_valueGrid->addRow(tr("Inf"), QString::number(stats->infCount));
+    }
+    if (value && (!value->isTensor() || value->tensor().numel() <= 8)) m_valueGrid->addRow(tr("Value"), shown(value->text(160)), true);
+    if (!value && m_context.recording() && !m_context.wasReached(id)) m_valueGrid->addRow(tr("Run"), tr("not reached by the last run"));
+    if (const auto& recording = m_context.recording(); recording && recording->elapsedNs(node.producer) > 0)
+        m_valueGrid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
+}
+
+void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
+    KeyValueGrid* grid = section(tr("Operation"), QStringLiteral("operation"));
+    grid->addRow(tr("Operator"), models::operatorText(expr));
+    const std::string_view kind = graph::name(expr.kind);
+    grid->addRow(tr("Kind"), shown(kind));
+    if (!expr.op.name.empty()) {
+        const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
+        grid->addRow(tr("Domain"), expr.op.version > 0 ? tr("%1, version %2").arg(domain).arg(expr.op.version) : domain);
+        const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        if (op && !op->summary.empty()) grid->addRow(tr("Does"), shown(op->summary));
+        if (!op) grid->addRow(tr("Does"), tr("Not known to this version of Sonde: it is drawn but cannot be run"));
+    }
+    if (!expr.target.empty() && expr.target != expr.op.name) grid->addRow(tr("Target"), shown(expr.target));
+    if (expr.qualname)
+        grid->addLink(tr("Module"), models::moduleText(expr), QVariant::fromValue(m_context.selectionOf(expr.scope)));
+    if (!expr.moduleClass.empty()) grid->addRow(tr("Class"), shown(expr.moduleClass));
+    if (const graph::Scope& scope = m_context.graph().scope(expr.scope); scope.call > 0)
+        grid->addRow(tr("Call"), tr("call %1 of the module").arg(scope.call + 1));
+}
+
+void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
+    const auto& items = expr.attributes.items();
+    if (items.empty()) return;
+    KeyValueGrid* grid = section(tr("Attributes"), QStringLiteral("attributes"), static_cast<int>(items.size()));
+    for (const tensor::Attribute& attribute : items) grid->addRow(shown(attribute.name), shown(tensor::text(attribute.value)), true);
+}
+
+void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
+    if (expr.inputs.empty()) return;
+    const ops::OpDef* op = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    KeyValueGrid* grid = section(tr("Inputs"), QStringLiteral("inputs"), static_cast<int>(expr.inputs.size()));
+    std::size_t linked = 0;
+    for (std::size_t i = 0; i < expr.arguments.size() && linked < kMostLinks; ++i) {
+        QString key = QString::number(i);
+        if (op && i < op->inputs.size()) key = shown(op->inputs[i].name);
+        else if (op && i < op->parameters.size()) key = shown(op->parameters[i].name);
+        expr.arguments[i].forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, key, node); });
+        if (expr.arguments[i].kind == graph::Argument::Kind::Constant) grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
+    }
+    for (const auto& [key, argument] : expr.keywords)
+        argument.forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, shown(key), node); });
+    if (expr.inputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(expr.inputs.size() - kMostLinks));
+}
+
+void NodeDetailsPanel::addOutputs(const graph::Expr& expr) {
+    if (expr.outputs.size() < 2) return;
+    KeyValueGrid* grid = section(tr("Outputs"), QStringLiteral("outputs"), static_cast<int>(expr.outputs.size()));
+    for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMostLinks); ++i) addNodeLink(grid, QString::number(i), expr.outputs[i]);
+    if (expr.outputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(expr.outputs.size() - kMostLinks));
+}
+
+void NodeDetailsPanel::addConsumers(const graph::Node& node) {
+    const std::set<ExprId> users(node.users.begin(), node.users.end());
+    KeyValueGrid* grid = section(tr("Read by"), QStringLiteral("consumers"), static_cast<int>(users.size()));
+    if (users.empty()) grid->addRow(tr("Readers"), tr("none"));
+    std::size_t shownUsers = 0;
+    for (const ExprId user : users) {
+        if (shownUsers++ == kMostLinks) break;
+        const graph::Expr& expr = m_context.graph().expr(user);
+        const QString name = expr.outputs.empty() ? models::operatorText(expr) : shown(m_context.graph().node(expr.outputs.front()).name);
+        grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)), models::moduleText(expr));
+    }
+    if (users.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(users.size() - kMostLinks));
+}
+
+void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
+    if (expr.source.empty() && expr.origins.empty() && expr.name.empty()) return;
+    KeyValueGrid* grid = section(tr("Source"), QStringLiteral("source"));
+    if (!expr.name.empty()) grid->addRow(tr("Name in file"), shown(expr.name));
+    if (!expr.source.file.empty()) grid->addRow(tr("Line"), shown(expr.source.text()));
+    if (!expr.source.stack.empty()) grid->addRow(tr("Stack"), QString::fromStdString(expr.source.stack.substr(0, 4000)), true);
+    for (const graph::Origin& origin : expr.origins)
+        grid->addRow(tr("Stands for"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
+}
+
+void NodeDetailsPanel::showModule(const Selection& selection) {
+    const graph::ModuleTree& tree = *m_context.document()->modules;
+    const auto index = tree.find(selection.qualname.toStdString());
+    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title) : selection.qualname);
+    m_subtitle->setText(index ? models::shortClass(tree.module(*index).moduleClass) : tr("module"));
+    KeyValueGrid* grid = section(tr("Module"), QStringLiteral("module"));
+    grid->addRow(tr("Qualname"), models::qualnameText(selection.qualname));
+    if (selection.qualname.isEmpty()) {
+        grid->addRow(tr("Format"), shown(m_context.document()->format));
+        for (const auto& [key, value] : m_context.document()->properties) grid->addRow(shown(key), shown(value));
+    }
+    if (selection.scope.valid()) {
+        const graph::Scope& scope = m_context.graph().scope(selection.scope);
+        if (!scope.moduleClass.empty()) grid->addRow(tr("Class"), shown(scope.moduleClass));
+        if (scope.parent.valid()) {
+            const QString parent = QString::fromStdString(m_context.graph().scope(scope.parent).qualname);
+            grid->addLink(tr("Called in"), parent.isEmpty() ? tr("(root)") : parent, QVariant::fromValue(m_context.selectionOf(scope.parent)));
+        }
+        if (m_context.outline()) {
+            const layout::GroupId group = m_context.outline()->groupOf(selection.scope);
+            if (group.valid()) grid->addRow(tr("Operations"), QString::number(m_context.outline()->group(group).exprs - m_context.outline()->group(group).constants));
+        }
+        QList<Selection> calls;
+        for (const graph::Scope& other : m_context.graph().scopes())
+            if (other.qualname == scope.qualname && other.id != scope.id && calls.size() < 20) calls << m_context.selectionOf(other.id);
+        for (const Selection& call : calls)
+            grid->addLink(tr("Also"), tr("call %1").arg(m_context.graph().scope(call.scope).call + 1), QVariant::fromValue(call));
+    }
+    if (!index) return;
+    const graph::ModuleInfo& module = tree.module(*index);
+    if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
+    if (!module.visited) grid->addRow(tr("Run"), tr("never called while tracing"));
+    grid->addRow(tr("Parameters"), QLocale().toString(static_cast<qlonglong>(tree.parameterCount(*index, true))));
+    if (!module.parameters.empty()) {
+        KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
+        for (std::size_t i = 0; i < std::min(module.parameters.size(), kMostLinks); ++i)
+            own->addRow(shown(module.parameters[i].name), shown(module.parameters[i].type.text()), true);
+    }
+    if (!module.children.empty()) {
+        KeyValueGrid* children = section(tr("Submodules"), QStringLiteral("children"), static_cast<int>(module.children.size()));
+        for (std::size_t i = 0; i < std::min(module.children.size(), kMostLinks); ++i) {
+            const graph::ModuleInfo& child = tree.module(module.children[i]);
+            const QString qualname = QString::fromStdString(child.qualname);
+            children->addLink(models::shortClass(child.moduleClass), qualname, QVariant::fromValue(m_context.selectionOf(qualname)));
+        }
+        if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(module.children.size() - kMostLinks));
+    }
+}
+
+void NodeDetailsPanel::refreshMarks() {
+    const NodeId node = m_context.selection().node;
+    m_watch->setVisible(node.valid());
+    m_end->setVisible(node.valid());
+    m_watch->setChecked(node.valid() && m_context.isWatched(node));
+    m_end->setChecked(node.valid() && m_context.isEnd(node));
+}
+
+PanelInfo nodeDetailsPanel() {
+    return {QStringLiteral("details"), QObject::tr("Details"), QStringLiteral("details"), PanelArea::Right,
+            QStringLiteral("Alt+3"), [](InspectorContext& context) -> QWidget* { return new NodeDetailsPanel(context); }};
+}
+
+}  // namespace sonde::panels

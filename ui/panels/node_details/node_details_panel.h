@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/context/inspector_context.h"
+#include "ui/models/node_stats.h"
+#include "ui/panels/panel_info.h"
+
+class QLabel;
+class QScrollArea;
+class QToolButton;
+class QVBoxLayout;
+
+namespace sonde::widgets {
+class EmptyState;
+class KeyValueGrid;
+}  // namespace sonde::widgets
+
+namespace sonde::panels {
+
+/// Everything that is known of what is selected. Every name of another thing is a link to it.
+class NodeDetailsPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit NodeDetailsPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    /// Everything that the panel says, "key<TAB>value" lines.
+    QString text() const;
+
+  private:
+    void rebuild();
+    void refreshValue();
+    void refreshMarks();
+    void showNode(const context::Selection& selection);
+    void showModule(const context::Selection& selection);
+    widgets::KeyValueGrid* section(const QString& title, const QString& key, int count = -1);
+    void addOperation(const graph::Expr& expr);
+    void addAttributes(const graph::Expr& expr);
+    void addInputs(const graph::Expr& expr);
+    void addOutputs(const graph::Expr& expr);
+    void addConsumers(const graph::Node& node);
+    void addOrigin(const graph::Expr& expr);
+    void addNodeLink(widgets::KeyValueGrid* grid, const QString& key, graph::NodeId node);
+
+    context::InspectorContext& m_context;
+    models::NodeStats m_stats;
+    QLabel* m_title;
+    QLabel* m_subtitle;
+    QToolButton* m_watch;
+    QToolButton* m_end;
+    QWidget* m_header;
+    QScrollArea* m_area;
+    QVBoxLayout* m_column = nullptr;
+    widgets::KeyValueGrid* m_valueGrid = nullptr;
+    QList<widgets::KeyValueGrid*> m_grids;
+};
+
+PanelInfo nodeDetailsPanel();
+
+}  // namespace sonde::panels
