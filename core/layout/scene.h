@@ -78,9 +78,19 @@ struct SceneEdge {
     bool fromStub = false;
 };
 
+/// A stretch of one or more edges within one open box. All strokes together are all edges, with no stretch twice: draw
+/// these, and the path of an edge only to set it off.
+struct SceneStroke {
+    Path path;
+    bool arrow = false;     ///< ends at a reader and not at a border
+    bool fromStub = false;
+    std::vector<std::uint32_t> edges;  ///< indices in SceneLayout::edges
+};
+
 struct SceneLayout {
-    std::vector<SceneItem> items;  ///< parents before children
+    std::vector<SceneItem> items;  ///< parents before children, stubs last
     std::vector<SceneEdge> edges;
+    std::vector<SceneStroke> strokes;
     std::vector<ItemId> top;       ///< items without a parent
     Rect bounds;
     Direction direction = Direction::TopDown;

@@ -102,7 +102,7 @@ class Arranger {
         graph.boxes.insert(graph.boxes.end(), level.portsIn.size(), {0, 0, Pin::First});
         graph.boxes.insert(graph.boxes.end(), level.portsOut.size(), {0, 0, Pin::Last});
         for (const LevelEdge& edge : level.edges) {
-            BoxEdge box{boxOf(level, edge.from), boxOf(level, edge.to), {}, {}, edge.atStub ? 1.0 : 2.0};
+            BoxEdge box{boxOf(level, edge.from), boxOf(level, edge.to), {}, {}, edge.atStub ? 1.0 : 8.0};
             if (edge.fromPort.valid()) box.fromPort = portOf(level.members[edge.from], edge.fromPort, true, insides);
             if (edge.toPort.valid()) box.toPort = portOf(level.members[edge.to], edge.toPort, false, insides);
             graph.edges.push_back(box);
@@ -255,7 +255,8 @@ class Arranger {
         scene->piecesFromCache = m_fromCache;
         std::vector<Point> origins(m_draft.levels.size());  // of each level's picture
         for (std::uint32_t i = 0; i < m_draft.levels.size(); ++i) placeMembers(*scene, i, insides, origins);
-        for (const Line& line : m_draft.lines) scene->edges.push_back(edgeOf(*scene, line, insides, origins));
+        const auto firstStroke = addStrokes(*scene, insides, origins);
+        for (const Line& line : m_draft.lines) addEdge(*scene, line, firstStroke);
         for (std::uint32_t i = 0; i < m_draft.items.size(); ++i) {
             if (!scene->items[i].parent.valid()) scene->top.push_back(ItemId(i));
         }
@@ -293,33 +294,49 @@ class Arranger {
         }
     }
 
-    SceneEdge edgeOf(const SceneLayout& scene, const Line& line, const std::vector<Inside>& insides,
-                     const std::vector<Point>& origins) const {
+    /// One stroke for each edge of each level; returns the first of each level.
+    std::vector<std::size_t> addStrokes(SceneLayout& scene, const std::vector<Inside>& insides,
+                                        const std::vector<Point>& origins) const {
+        std::vector<std::size_t> first;
+        for (std::size_t i = 0; i < m_draft.levels.size(); ++i) {
+            const Level& level = m_draft.levels[i];
+            first.push_back(scene.strokes.size());
+            for (std::size_t k = 0; k < level.edges.size(); ++k) {
+                const LevelEdge& edge = level.edges[k];
+                SceneStroke stroke;
+                stroke.arrow = !edge.toPort.valid() && !(edge.to & kPortOut);
+                stroke.fromStub = edge.atStub;
+                Path path = insides[i].layout->edges[k];
+                path.translate(origins[i]);
+                // A port lies a little inside its box: on to the border.
+                if (edge.from & kPortIn) {
+                    stroke.path.moveTo(borderPoint(scene.items[level.container].rect, path.start(), false));
+                }
+                stroke.path.append(path);
+                if (edge.to & kPortOut) {
+                    Path last;
+                    last.moveTo(borderPoint(scene.items[level.container].rect, path.end(), true));
+                    stroke.path.append(last);
+                }
+                scene.strokes.push_back(std::move(stroke));
+            }
+        }
+        return first;
+    }
+
+    void addEdge(SceneLayout& scene, const Line& line, const std::vector<std::size_t>& firstStroke) const {
         SceneEdge edge;
         edge.from = ItemId(line.from);
         edge.to = ItemId(line.to);
         edge.values = line.values;
         edge.fromStub = line.fromStub;
         for (const Step& step : line.steps) {
-            const LevelEdge& levelEdge = m_draft.levels[step.level].edges[step.edge];
-            Path path = insides[step.level].layout->edges[step.edge];
-            path.translate(origins[step.level]);
-            // A port lies a little inside its box: on to the border.
-            const std::uint32_t container = m_draft.levels[step.level].container;
-            if (levelEdge.from & kPortIn) {
-                Path whole;
-                whole.moveTo(borderPoint(scene.items[container].rect, path.start(), false));
-                whole.append(path);
-                path = std::move(whole);
-            }
-            if (levelEdge.to & kPortOut) {
-                const Point border = borderPoint(scene.items[container].rect, path.end(), true);
-                if (border != path.end()) path.lineTo(border);
-            }
-            edge.path.append(path);
+            SceneStroke& stroke = scene.strokes[firstStroke[step.level] + step.edge];
+            stroke.edges.push_back(static_cast<std::uint32_t>(scene.edges.size()));
+            edge.path.append(stroke.path);
         }
         edge.labelAt = edge.path.middle();
-        return edge;
+        scene.edges.push_back(std::move(edge));
     }
 
     Point borderPoint(const Rect& box, Point port, bool out) const {

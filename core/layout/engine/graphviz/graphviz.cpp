@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "core/layout/engine/settle.h"
+
 namespace sonde::layout {
 
 namespace {
@@ -176,6 +178,7 @@ class Graphviz::Impl {
             path.reverse();
             layout.edges.push_back(std::move(path));
         }
+        settle(boxes, layout);
         frame(layout);
         return layout;
     }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/layout/engine/layered/proper_graph.h"
+#include "core/layout/engine/settle.h"
 
 namespace sonde::layout::layered {
 
@@ -43,11 +44,16 @@ class Router {
     }
 
     void placeBoxes() {
+        std::vector<bool> reads(m_graph.boxCount, false), isRead(m_graph.boxCount, false);
+        for (const BoxEdge& edge : m_boxes.edges) reads[edge.to] = isRead[edge.from] = true;
         m_layout.boxes.reserve(m_boxes.boxes.size());
         for (Index box = 0; box < m_graph.boxCount; ++box) {
             const Box& size = m_boxes.boxes[box];
             const Index r = m_graph.rank[box];
-            const double y = (m_top[r] + m_bottom[r] - size.height) / 2;
+            const Stand stand = standOf(size.height, m_bottom[r] - m_top[r], m_boxes.rankSep, reads[box], isRead[box]);
+            const double y = stand == Stand::Top      ? m_top[r]
+                             : stand == Stand::Bottom ? m_bottom[r] - size.height
+                                                      : (m_top[r] + m_bottom[r] - size.height) / 2;
             m_layout.boxes.push_back({m_x[box] - size.width / 2, y, size.width, size.height});
             m_right = std::max(m_right, m_x[box] + size.width / 2);
         }

@@ -1,0 +1,156 @@
+#include "core/layout/engine/settle.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace sonde::layout {
+
+namespace {
+
+constexpr double kSlack = 1e-6;
+
+/// Splits a cubic at `t` and leaves its first part in `p`.
+void keepFirstPart(Point* p, double t) {
+    auto between = [t](Point a, Point b) { return Point{a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; };
+    const Point a = between(p[0], p[1]), b = between(p[1], p[2]), c = between(p[2], p[3]);
+    const Point d = between(a, b), e = between(b, c);
+    p[1] = a;
+    p[2] = d;
+    p[3] = between(d, e);
+}
+
+/// The last segment that begins above `y` and ends below it; segments() if there is none.
+std::size_t segmentThrough(const Path& path, double y) {
+    for (std::size_t s = path.segments(); s-- > 0;) {
+        if (path.points[3 * s].y <= y && path.points[3 * s + 3].y > y) return s;
+    }
+    return path.segments();
+}
+
+/// Cuts a path that comes down through `y` there, and leads it to `target` in a curve that arrives upright.
+void bendEnd(Path& path, double y, Point target) {
+    const std::size_t s = segmentThrough(path, y);
+    double low = 0, high = 1;
+    for (int i = 0; i < 40; ++i) {
+        const double t = (low + high) / 2;
+        (path.at(s, t).y <= y ? low : high) = t;
+    }
+    path.points.resize(3 * s + 4);
+    keepFirstPart(path.points.data() + 3 * s, low);
+    const Point from = path.end(), control = path.points[path.points.size() - 2];
+    const double half = (target.y - from.y) / 2, dy = from.y - control.y;
+    double dx = dy > kSlack ? (from.x - control.x) / dy * half : 0;
+    dx = std::clamp(dx, -std::abs(target.x - from.x), std::abs(target.x - from.x));
+    path.curveTo({from.x + dx, from.y + half}, {target.x, target.y - half}, target);
+}
+
+/// Turns a path upside down and round, so that its start can be treated as an end.
+void flip(Path& path) {
+    path.reverse();
+    for (Point& p : path.points) p.y = -p.y;
+}
+
+struct Rank {
+    double top = 0;
+    double bottom = 0;
+};
+
+std::vector<Rank> ranksOf(const BoxLayout& layout) {
+    std::vector<std::size_t> order(layout.boxes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto middle = [&](std::size_t i) { return layout.boxes[i].center().y; };
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return middle(a) < middle(b); });
+    std::vector<Rank> ranks(layout.boxes.size());
+    for (std::size_t i = 0; i < order.size();) {
+        std::size_t end = i;
+        Rank rank{layout.boxes[order[i]].y, layout.boxes[order[i]].bottom()};
+        for (; end < order.size() && middle(order[end]) - middle(order[i]) < 1.5; ++end) {
+            rank.top = std::min(rank.top, layout.boxes[order[end]].y);
+            rank.bottom = std::max(rank.bottom, layout.boxes[order[end]].bottom());
+        }
+        for (; i < end; ++i) ranks[order[i]] = rank;
+    }
+    return ranks;
+}
+
+class Settler {
+  public:
+    Settler(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_ranks(ranksOf(layout)) {}
+
+    void run() {
+        const std::size_t count = m_graph.boxes.size();
+        std::vector<std::vector<std::uint32_t>> in(count), out(count);
+        for (std::uint32_t i = 0; i < m_graph.edges.size(); ++i) {
+            out[m_graph.edges[i].from].push_back(i);
+            in[m_graph.edges[i].to].push_back(i);
+        }
+        for (std::size_t box = 0; box < count; ++box) {
+            if (m_graph.boxes[box].pin != Pin::Free) continue;
+            const Rect& rect = m_layout.boxes[box];
+            const Stand stand = standOf(rect.height, m_ranks[box].bottom - m_ranks[box].top, m_graph.rankSep,
+                                        !in[box].empty(), !out[box].empty());
+            if (stand == Stand::Top && regular(box, in[box], out[box])) moveUp(box, in[box], out[box]);
+            if (stand == Stand::Bottom && regular(box, in[box], out[box])) moveDown(box, out[box]);
+        }
+    }
+
+  private:
+    double above(std::size_t box) const { return m_ranks[box].top - m_graph.rankSep / 2; }
+    double below(std::size_t box) const { return m_ranks[box].bottom + m_graph.rankSep / 2; }
+
+    bool regular(std::size_t box, const std::vector<std::uint32_t>& in, const std::vector<std::uint32_t>& out) const {
+        const Rect& rect = m_layout.boxes[box];
+        for (const std::uint32_t i : in) {
+            const Path& path = m_layout.edges[i];
+            if (std::abs(path.end().y - rect.y) > kSlack || segmentThrough(path, above(box)) == path.segments()) return false;
+        }
+        for (const std::uint32_t i : out) {
+            const Path& path = m_layout.edges[i];
+            if (std::abs(path.start().y - rect.bottom()) > kSlack || path.end().y < below(box)) return false;
+        }
+        return true;
+    }
+
+    void moveUp(std::size_t box, const std::vector<std::uint32_t>& in, const std::vector<std::uint32_t>& out) {
+        Rect& rect = m_layout.boxes[box];
+        rect.y = m_ranks[box].top;
+        for (const std::uint32_t i : in) {
+            Path& path = m_layout.edges[i];
+            bendEnd(path, above(box), {path.end().x, rect.y});
+        }
+        for (const std::uint32_t i : out) {
+            Path longer;
+            longer.moveTo({m_layout.edges[i].start().x, rect.bottom()});
+            longer.append(m_layout.edges[i]);
+            m_layout.edges[i] = std::move(longer);
+        }
+    }
+
+    void moveDown(std::size_t box, const std::vector<std::uint32_t>& out) {
+        Rect& rect = m_layout.boxes[box];
+        rect.y = m_ranks[box].bottom - rect.height;
+        for (const std::uint32_t i : out) {
+            Path& path = m_layout.edges[i];
+            const double x = path.start().x;
+            flip(path);
+            if (segmentThrough(path, -below(box)) < path.segments()) bendEnd(path, -below(box), {x, -rect.bottom()});
+            else path.lineTo({x, -rect.bottom()});
+            flip(path);
+        }
+    }
+
+    const BoxGraph& m_graph;
+    BoxLayout& m_layout;
+    std::vector<Rank> m_ranks;  // by box
+};
+
+}  // namespace
+
+Stand standOf(double boxHeight, double rankHeight, double rankSep, bool reads, bool isRead) {
+    if (rankHeight - boxHeight < 2 * rankSep) return Stand::Middle;
+    return isRead && !reads ? Stand::Bottom : Stand::Top;
+}
+
+void settle(const BoxGraph& graph, BoxLayout& layout) { Settler(graph, layout).run(); }
+
+}  // namespace sonde::layout
