@@ -22,6 +22,7 @@ struct OpenOptions {
     std::vector<std::string> leaves;  ///< classes whose modules are not traced into; "none": trace into all
     std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
     bool flatten = false;
+    std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
 };
 
 /// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.

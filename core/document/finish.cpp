@@ -56,4 +56,8 @@ std::uint64_t fingerprintOf(std::span<const std::byte> content) {
     return hash;
 }
 
+void removeHierarchy(graph::InternalGraph& graph) {
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) graph.mutableExpr(graph::ExprId(i)).scope = graph.rootScope();
+}
+
 }  // namespace sonde::document

@@ -15,4 +15,7 @@ void findUnknownOperators(Document& document);
 /// A number that tells contents apart: FNV-1a (Fowler, Noll, Vo) over the size and the first and last MiB.
 std::uint64_t fingerprintOf(std::span<const std::byte> content);
 
+/// Puts every expr into the root's scope (--flatten); the modules' names stay on the nodes.
+void removeHierarchy(graph::InternalGraph& graph);
+
 }  // namespace sonde::document

@@ -16,13 +16,13 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path& pa
 
 base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,
                                                  const base::WorkContext& work) {
-    // Flattening changes nothing: the graph of an ONNX file has no modules to dissolve.
     if (!options.tracer.empty() || !options.leaves.empty() || !options.concrete.empty()) {
         return base::usageError("an ONNX file is a graph already: it cannot be traced with options", path.string(),
                                 "leave out --tracer, --leaf and --concrete");
     }
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work));
+    if (options.flatten) removeHierarchy(model.graph);
     auto document = std::make_shared<Document>();
     document->title = path.filename().string();
     document->location = path.string();

@@ -4,6 +4,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/document/evaluator.h"
+#include "core/document/finish.h"
 #include "core/trace/module_path_tracer.h"
 #include "core/zoo/zoo.h"
 
@@ -77,6 +78,7 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
         }
     }
     nameInputsAndOutputs(*document, *graph);
+    if (options.flatten) removeHierarchy(*graph);
     for (const auto& [path, message] : tracer.failures()) {
         document->diagnostics.push_back({base::Severity::Info, "runs as one opaque call: " + message, path,
                                          "its forward depends on the data; its inside cannot be drawn"});

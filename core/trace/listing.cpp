@@ -75,6 +75,8 @@ void print(const Cluster& cluster, const std::string& path, const std::string& i
 std::string originListing(const InternalGraph& graph) {
     std::string text;
     forEachNode(graph, [&](const Expr& expr, const graph::Node& node) {
+        // A file's weights are values of the model and not steps of it; a module's reads of them (GetAttr) are.
+        if (expr.kind == ExprKind::Constant && expr.isParameter) return;
         text += "Node " + node.name + " is from module";
         if (!expr.qualname) {
             text += " None";

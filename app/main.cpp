@@ -1,0 +1,76 @@
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+
+namespace {
+
+using sonde::base::Error;
+
+int report(const Error& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", error.commandLineText().c_str());
+    return error.exitStatus();
+}
+
+/// CLI11's exceptions end here; its help texts go to standard output as they are.
+int parseError(const CLI::App& app, const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::string verb;
+    for (const CLI::App* command : app.get_subcommands()) verb = " " + command->get_name();
+    return report(sonde::base::usageError(error.what(), {}, "sonde" + verb + " --help lists what there is"));
+}
+
+int openWindow(int argc, char** argv, const std::vector<std::string>& models) {
+    if (const auto open = sonde::app::windowOpener()) return open(argc, argv, models);
+    return report(sonde::base::usageError("this build has no window", {},
+                                          "sonde --help lists the verbs that work without one"));
+}
+
+int runVerb(const std::function<sonde::base::Result<int>()>& action) {
+    try {
+        const auto status = action();
+        return status ? *status : report(status.error());
+    } catch (const std::bad_alloc&) {
+        return report(sonde::base::runError("no memory left"));
+    } catch (const std::exception& exception) {
+        return report(sonde::base::runError(exception.what()));
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    sonde::app::installInterruptHandler();
+    CLI::App app("Sonde: a desktop debugger for neural networks.\n"
+                 "With a model file or zoo:NAME, or with nothing, opens the window; the verbs work without a display.");
+    app.name("sonde");
+    app.set_version_flag("--version", "sonde " SONDE_VERSION);
+    app.require_subcommand(0, 1);
+    std::vector<std::string> models;
+    app.add_option("MODEL", models, "Model files (.onnx, TorchScript .pt) or zoo:NAME to open in the window");
+
+    std::vector<std::function<sonde::base::Result<int>()>> actions;
+    std::vector<CLI::App*> commands;
+    for (const sonde::app::Verb& verb : sonde::app::verbs()) {
+        CLI::App* command = app.add_subcommand(std::string(verb.id), std::string(verb.sentence));
+        command->footer("Example:\n  " + std::string(verb.example));
+        actions.push_back(verb.setup(*command));
+        commands.push_back(command);
+    }
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return parseError(app, error);
+    } catch (const std::exception& exception) {
+        return report(sonde::base::usageError(exception.what()));
+    }
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        if (commands[i]->parsed()) return runVerb(actions[i]);
+    }
+    return openWindow(argc, argv, models);
+}

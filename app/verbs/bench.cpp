@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <numeric>
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "core/exec/run.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct BenchOptions {
+    ModelOptions model;
+    std::string inputData;
+    std::size_t threads = 0;
+    std::size_t repeat = 15;
+    bool watchAll = false;
+    bool exact = false;
+    bool json = false;
+};
+
+std::int64_t median(std::vector<std::int64_t> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+double milliseconds(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+double peakMegabytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Expr and its share of the median run, for the table of the slowest.
+struct Hot {
+    graph::ExprId expr;
+    std::int64_t medianNs;
+};
+
+class Bench {
+  public:
+    explicit Bench(const BenchOptions& options) : m_options(options), m_runner(options.threads) {}
+
+    base::Result<int> run(ModelOptions& model) {
+        SONDE_ASSIGN(m_document, model.load());
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputData, 0));
+        exec::PlanOptions options;
+        options.watchAll = m_options.watchAll;
+        options.exact = m_options.exact;
+        SONDE_ASSIGN(m_plan, exec::Plan::make(m_document->graph, std::move(options)));
+        constexpr std::size_t kWarmUp = 3;
+        for (std::size_t i = 0; i < kWarmUp + m_options.repeat; ++i) {
+            const exec::Recording recording = m_runner.run(*m_plan, cases.front().values, commandLineWork());
+            if (recording.error) return *recording.error;
+            if (i < kWarmUp) continue;
+            m_totals.push_back(recording.totalNs);
+            m_perExpr.resize(recording.elapsed.size());
+            for (std::size_t e = 0; e < recording.elapsed.size(); ++e) m_perExpr[e].push_back(recording.elapsed[e]);
+        }
+        m_options.json ? printJson() : printTable();
+        return 0;
+    }
+
+  private:
+    std::vector<Hot> hottest() const {
+        std::vector<Hot> hot;
+        for (graph::ExprId id : m_plan->steps()) hot.push_back({id, median(m_perExpr[id.index()])});
+        std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) { return a.medianNs > b.medianNs; });
+        return hot;
+    }
+
+    void printTable() const {
+        fmt::print("{} on {} threads, {} runs{}\n", m_document->title, m_runner.pool().threads(), m_options.repeat,
+                   m_options.watchAll ? ", every node watched" : "");
+        fmt::print("median {:.3f} ms, min {:.3f}, max {:.3f}; peak memory {:.0f} MB\n", milliseconds(median(m_totals)),
+                   milliseconds(*std::min_element(m_totals.begin(), m_totals.end())),
+                   milliseconds(*std::max_element(m_totals.begin(), m_totals.end())), peakMegabytes());
+        const std::vector<Hot> hot = hottest();
+        for (std::size_t i = 0; i < std::min<std::size_t>(hot.size(), 10); ++i) {
+            const graph::Expr& expr = m_document->graph->expr(hot[i].expr);
+            fmt::print("  {:8.3f} ms  {:20}  {}\n", milliseconds(hot[i].medianNs), expr.op.name.empty() ? expr.target : expr.op.name,
+                       expr.outputs.empty() ? expr.name : m_document->graph->node(expr.outputs.front()).name);
+        }
+    }
+
+    void printJson() const {
+        nlohmann::ordered_json root{{"model", m_document->location},
+                                    {"threads", m_runner.pool().threads()},
+                                    {"runs", m_options.repeat},
+                                    {"watch_all", m_options.watchAll},
+                                    {"median_ms", milliseconds(median(m_totals))},
+                                    {"min_ms", milliseconds(*std::min_element(m_totals.begin(), m_totals.end()))},
+                                    {"max_ms", milliseconds(*std::max_element(m_totals.begin(), m_totals.end()))},
+                                    {"peak_rss_mb", peakMegabytes()}};
+        root["nodes"] = nlohmann::ordered_json::array();
+        for (const Hot& hot : hottest()) {
+            const graph::Expr& expr = m_document->graph->expr(hot.expr);
+            root["nodes"].push_back({{"name", expr.outputs.empty() ? expr.name : m_document->graph->node(expr.outputs.front()).name},
+                                     {"op", expr.op.name},
+                                     {"median_ms", milliseconds(hot.medianNs)}});
+        }
+        fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    }
+
+    const BenchOptions& m_options;
+    mutable exec::Runner m_runner;
+    std::shared_ptr<const document::Document> m_document;
+    std::shared_ptr<const exec::Plan> m_plan;
+    std::vector<std::int64_t> m_totals;
+    std::vector<std::vector<std::int64_t>> m_perExpr;
+};
+
+}  // namespace
+
+Verb benchVerb() {
+    return {"bench", "Time a model's run: median, spread, memory and the slowest nodes",
+            "sonde bench model.onnx --threads 1 --repeat 30", [](CLI::App& command) {
+                auto options = std::make_shared<BenchOptions>();
+                options->model.addTo(command);
+                command.add_option("--input-data", options->inputData, "Inputs, as for run (default: random)");
+                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                command.add_option("--repeat", options->repeat, "Number of timed runs")->check(CLI::PositiveNumber)->capture_default_str();
+                command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
+                command.add_flag("--exact", options->exact, "No short cuts that round differently from the definition");
+                command.add_flag("--json", options->json, "One JSON object instead of the table");
+                return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
+            }};
+}
+
+}  // namespace sonde::app

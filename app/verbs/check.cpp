@@ -1,0 +1,83 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/options.h"
+#include "core/analysis/compare.h"
+#include "core/io/npz/npz.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct CheckOptions {
+    ModelOptions model;
+    std::string reference;
+    analysis::Tolerance tolerance;
+    std::size_t threads = 0;
+};
+
+void print(const analysis::ComparedCase& result, std::size_t nameWidth, std::size_t qualnameWidth) {
+    for (const analysis::ComparedValue& value : result.values) {
+        const std::string label = value.isOutput ? "out." + value.name : value.name;
+        fmt::print("{:8} {:{}}  {:{}}  {:>10.3g}  {:>10.3g}  {}{}{}\n", result.label, label, nameWidth,
+                   value.qualname.empty() ? "(root)" : value.qualname, qualnameWidth, value.maxAbsolute, value.maxRelative,
+                   value.ok ? "ok" : "FAIL", value.note.empty() ? "" : "  ", value.note);
+    }
+    if (!result.unmatched.empty()) {
+        fmt::print("{:8} {} reference values have no node of that name\n", result.label, result.unmatched.size());
+    }
+    if (const analysis::ComparedValue* first = result.firstDiverging()) {
+        fmt::print("{:8} first diverging node: {} ({})\n", result.label, first->name,
+                   first->qualname.empty() ? "(root)" : first->qualname);
+    }
+}
+
+base::Result<int> check(CheckOptions& options) {
+    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto npz, io::NpzFile::open(options.reference));
+    analysis::ComparedModel model;
+    model.graph = document->graph;
+    for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
+    for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
+    analysis::ReferenceValues reference{npz.keys(), [&npz](const std::string& key) { return npz.read(key); }};
+    exec::Runner runner(options.threads);
+    SONDE_ASSIGN(const auto cases, analysis::compare(model, reference, options.tolerance, runner, commandLineWork()));
+
+    std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
+    for (const analysis::ComparedCase& result : cases) {
+        for (const analysis::ComparedValue& value : result.values) {
+            nameWidth = std::max(nameWidth, value.name.size() + (value.isOutput ? 4 : 0));
+            qualnameWidth = std::max(qualnameWidth, value.qualname.size());
+            ++compared;
+            failed += value.ok ? 0 : 1;
+        }
+    }
+    fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}\n", "case", "name", nameWidth, "qualname", qualnameWidth, "max abs", "max rel");
+    for (const analysis::ComparedCase& result : cases) print(result, nameWidth, qualnameWidth);
+    fmt::print("{} values in {} cases compared, {} failed (rtol {:g}, atol {:g})\n", compared, cases.size(), failed,
+               options.tolerance.relative, options.tolerance.absolute);
+    for (const analysis::ComparedCase& result : cases) {
+        if (result.error) return base::Error(*result.error).withNote(result.label);
+    }
+    return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+Verb checkVerb() {
+    return {"check", "Run on a reference's inputs and compare all values that it holds",
+            "sonde check model.onnx reference.npz --rtol 1e-3 --atol 1e-4", [](CLI::App& command) {
+                auto options = std::make_shared<CheckOptions>();
+                options->model.addTo(command);
+                command.add_option("REFERENCE", options->reference, "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
+                    ->required();
+                command.add_option("--rtol", options->tolerance.relative, "Relative tolerance")->capture_default_str();
+                command.add_option("--atol", options->tolerance.absolute, "Absolute tolerance")->capture_default_str();
+                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                return std::function<base::Result<int>()>([options] { return check(*options); });
+            }};
+}
+
+}  // namespace sonde::app

@@ -1,0 +1,48 @@
+#include "app/verbs/options.h"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "app/interrupt.h"
+
+namespace sonde::app {
+
+void ModelOptions::addTo(CLI::App& command) {
+    command.add_option("MODEL", model, "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME")->required();
+    command.add_option("--tracer", open.tracer, "module-path, traced-module, robust or custom")
+        ->check(CLI::IsMember({"module-path", "traced-module", "robust", "custom"}));
+    command.add_option("--leaf", open.leaves, "Class whose modules are not traced into (again for more); none: trace into all")
+        ->allow_extra_args(false);
+    command.add_option("--concrete", concrete, "NAME=VALUE: give a parameter a fixed value (again for more)")
+        ->allow_extra_args(false);
+    command.add_flag("--flatten", open.flatten, "Without hierarchy: every module call replaced by what it does");
+}
+
+base::Result<std::shared_ptr<const document::Document>> ModelOptions::load() {
+    open.concrete.clear();
+    for (const std::string& text : concrete) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return base::usageError("'" + text + "' is not NAME=VALUE", "--concrete");
+        }
+        open.concrete.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    auto document = document::open(model, open, commandLineWork());
+    if (!document) return document;
+    for (const base::Diagnostic& finding : (*document)->diagnostics) {
+        if (finding.severity == base::Severity::Info) continue;
+        const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";
+        std::fprintf(stderr, "sonde: %s: %s%s%s%s\n", kind, finding.what.c_str(), finding.where.empty() ? "" : " (",
+                     finding.where.c_str(), finding.where.empty() ? "" : ")");
+    }
+    return document;
+}
+
+std::string qualnameText(const graph::InternalGraph& graph, graph::NodeId node) {
+    const auto& qualname = graph.expr(graph.node(node).producer).qualname;
+    if (!qualname) return "-";
+    return qualname->empty() ? "(root)" : *qualname;
+}
+
+}  // namespace sonde::app

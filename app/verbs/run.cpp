@@ -1,0 +1,197 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "core/analysis/compare.h"
+#include "core/analysis/profile.h"
+#include "core/analysis/tensor_stats.h"
+#include "core/exec/run.h"
+#include "core/io/npz/npz.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct RunVerbOptions {
+    ModelOptions model;
+    std::string inputData;
+    std::vector<std::string> watch, end;
+    bool watchAll = false;
+    bool exact = false;
+    std::string out, profile;
+    std::size_t threads = 0;
+    std::size_t repeat = 1;
+    std::uint64_t seed = 0;
+};
+
+/// One line of the table of values.
+struct Row {
+    std::string name;
+    std::string qualname;
+    tensor::Value value;
+    bool computed = true;
+};
+
+void printRow(const Row& row, std::size_t nameWidth, std::size_t qualnameWidth) {
+    fmt::print("{:{}}  {:{}}  ", row.name, nameWidth, row.qualname, qualnameWidth);
+    if (!row.computed) {
+        fmt::print("not computed\n");
+    } else if (!row.value.isTensor()) {
+        fmt::print("{}\n", row.value.text());
+    } else {
+        const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
+        fmt::print("{:24}  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g} nan {} inf {} zero {}\n", row.value.typeText(),
+                   stats.minimum, stats.maximum, stats.mean, stats.deviation, stats.nanCount, stats.infCount, stats.zeroCount);
+    }
+}
+
+void print(const std::vector<Row>& rows) {
+    std::size_t nameWidth = 4, qualnameWidth = 6;
+    for (const Row& row : rows) {
+        nameWidth = std::max(nameWidth, row.name.size());
+        qualnameWidth = std::max(qualnameWidth, row.qualname.size());
+    }
+    for (const Row& row : rows) printRow(row, nameWidth, qualnameWidth);
+}
+
+/// Adds a value under a key, taking structures apart: node.NAME.0, node.NAME.1 …
+void collect(const tensor::Value& value, const std::string& key, std::vector<io::NamedTensor>& arrays) {
+    if (const auto tensor = analysis::asTensor(value)) {
+        arrays.emplace_back(key, *tensor);
+    } else if (value.isListLike()) {
+        for (std::size_t i = 0; i < value.items().size(); ++i) collect(value.items()[i], key + "." + std::to_string(i), arrays);
+    } else if (value.kind() == tensor::ValueKind::Dict) {
+        for (const auto& [name, item] : value.dictItems()) collect(item, key + "." + name.text(), arrays);
+    }
+}
+
+class RunVerb {
+  public:
+    explicit RunVerb(RunVerbOptions& options) : m_options(options), m_runner(options.threads) {}
+
+    base::Result<int> run() {
+        SONDE_ASSIGN(m_document, m_options.model.load());
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputData, m_options.seed));
+        exec::PlanOptions options;
+        SONDE_ASSIGN(options.watch, nodesFor(*m_document, m_options.watch));
+        SONDE_ASSIGN(options.end, nodesFor(*m_document, m_options.end));
+        options.watchAll = m_options.watchAll;
+        options.exact = m_options.exact;
+        SONDE_ASSIGN(m_plan, exec::Plan::make(m_document->graph, std::move(options)));
+        std::optional<base::Error> error;
+        for (std::size_t i = 0; i < cases.size() && !error; ++i) {
+            if (cases.size() > 1) fmt::print("{}\n", cases[i].name.empty() ? fmt::format("case {}", i) : cases[i].name);
+            m_keyPrefix = i == 0 ? "" : fmt::format("case{}.", i);
+            SONDE_ASSIGN(error, runCase(cases[i].values));
+        }
+        // What a failed run computed is kept.
+        if (!m_options.out.empty()) SONDE_TRY(io::writeNpz(m_options.out, m_arrays));
+        if (error) return std::move(*error);
+        return 0;
+    }
+
+  private:
+    base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
+        exec::RunOptions options;
+        options.seed = m_options.seed;
+        exec::Recording recording;
+        for (std::size_t i = 0; i < std::max<std::size_t>(m_options.repeat, 1); ++i) {
+            recording = m_runner.run(*m_plan, inputs, commandLineWork(), options);
+            if (recording.error) break;
+        }
+        report(inputs, recording);
+        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, *m_document->graph, recording));
+        return recording.error;
+    }
+
+    void report(const std::vector<tensor::Value>& inputs, const exec::Recording& recording) {
+        const graph::InternalGraph& graph = *m_document->graph;
+        std::vector<Row> rows;
+        for (std::size_t i = 0; i < inputs.size(); ++i) collect(inputs[i], key("in", m_document->inputs[i].name), m_arrays);
+        for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+            for (graph::NodeId node : graph.expr(id).outputs) {
+                if (isReported(node)) addNode(node, recording, rows);
+            }
+        }
+        for (std::size_t i = 0; i < recording.outputs.size() && m_plan->options().end.empty(); ++i) {
+            const bool named = i < m_document->outputs.size();
+            const std::string name = named ? m_document->outputs[i].name : std::to_string(i);
+            rows.push_back({"out." + name, qualnameText(graph, graph.outputs()[i]), recording.outputs[i], true});
+            collect(recording.outputs[i], key("out", name), m_arrays);
+        }
+        print(rows);
+        fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", ranCount(recording), m_plan->steps().size(),
+                   static_cast<double>(recording.totalNs) / 1e6, m_runner.pool().threads());
+    }
+
+    bool isReported(graph::NodeId node) const {
+        const exec::PlanOptions& options = m_plan->options();
+        const auto holds = [node](const std::vector<graph::NodeId>& nodes) {
+            return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+        };
+        const graph::Expr& producer = m_document->graph->expr(m_document->graph->node(node).producer);
+        const bool isWeight = producer.kind == graph::ExprKind::Constant && producer.isParameter;
+        return holds(options.watch) || holds(options.end) || (options.watchAll && !isWeight);
+    }
+
+    void addNode(graph::NodeId node, const exec::Recording& recording, std::vector<Row>& rows) {
+        const graph::InternalGraph& graph = *m_document->graph;
+        const std::string& name = graph.node(node).name;
+        const exec::PlanOptions& options = m_plan->options();
+        const tensor::Value* value = recording.value(node);
+        const auto end = std::find(options.end.begin(), options.end.end(), node);
+        const auto position = static_cast<std::size_t>(end - options.end.begin());
+        if (!value && end != options.end.end() && position < recording.outputs.size()) value = &recording.outputs[position];
+        rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr});
+        if (!value) return;
+        // Inside loops there is one value for each pass.
+        const std::size_t passes = recording.iterations(node);
+        for (std::size_t i = 0; i + 1 < passes; ++i) {
+            collect(*recording.value(node, i), key("node", name) + ".pass" + std::to_string(i), m_arrays);
+        }
+        collect(*value, key("node", name), m_arrays);
+    }
+
+    std::size_t ranCount(const exec::Recording& recording) const {
+        std::size_t count = 0;
+        for (graph::ExprId id : m_plan->steps()) count += recording.state(id) == exec::ExprState::Done ? 1 : 0;
+        return count;
+    }
+
+    std::string key(const char* kind, const std::string& name) const { return m_keyPrefix + kind + "." + name; }
+
+    RunVerbOptions& m_options;
+    exec::Runner m_runner;
+    std::shared_ptr<const document::Document> m_document;
+    std::shared_ptr<const exec::Plan> m_plan;
+    std::vector<io::NamedTensor> m_arrays;
+    std::string m_keyPrefix;
+};
+
+}  // namespace
+
+Verb runVerb() {
+    return {"run", "Run a model and show the values of watched nodes",
+            "sonde run zoo:resnet18 --input-data photo.png --watch layer1: --end fc --out values.npz", [](CLI::App& command) {
+                auto options = std::make_shared<RunVerbOptions>();
+                options->model.addTo(command);
+                command.add_option("--input-data", options->inputData,
+                                   "Inputs: x:image.png;mask:#rand(0,1), a.npy, file.npz#case1, @list.txt (default: random)");
+                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE: (again for more)")
+                    ->allow_extra_args(false);
+                command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
+                command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
+                command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
+                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                command.add_option("--repeat", options->repeat, "Run so many times")->check(CLI::PositiveNumber);
+                command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
+                command.add_option("--seed", options->seed, "Of random inputs and operators");
+                command.add_flag("--exact", options->exact, "No short cuts that round differently from the definition");
+                return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });
+            }};
+}
+
+}  // namespace sonde::app

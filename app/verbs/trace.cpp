@@ -1,0 +1,45 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/verb.h"
+#include "app/verbs/options.h"
+#include "core/io/json/graph_json.h"
+#include "core/trace/listing.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct TraceOptions {
+    ModelOptions model;
+    std::string format = "nodes";
+};
+
+base::Result<int> trace(TraceOptions& options) {
+    SONDE_ASSIGN(const auto document, options.model.load());
+    const graph::InternalGraph& graph = *document->graph;
+    const std::string text = options.format == "nodes"   ? trace::originListing(graph)
+                             : options.format == "json"  ? io::graphJson(graph)
+                             : options.format == "dot"   ? trace::clusteredDot(graph)
+                                                         : graph::printed(graph);
+    fmt::print("{}", text);
+    return 0;
+}
+
+}  // namespace
+
+Verb traceVerb() {
+    return {"trace", "Print a model's graph: its nodes with the module that each comes from",
+            "sonde trace zoo:resnet18 --format nodes", [](CLI::App& command) {
+                auto options = std::make_shared<TraceOptions>();
+                options->model.addTo(command);
+                command.add_option("--format", options->format, "nodes, graph, json or dot")
+                    ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
+                    ->capture_default_str();
+                command.add_option("--input-data", options->model.open.inputData,
+                                   "Example inputs for tracers that follow real values: x:image.png;mask:#rand(0,1)");
+                return std::function<base::Result<int>()>([options] { return trace(*options); });
+            }};
+}
+
+}  // namespace sonde::app

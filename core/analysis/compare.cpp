@@ -1,0 +1,387 @@
+#include "core/analysis/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "core/analysis/tensor_stats.h"
+
+namespace sonde::analysis {
+
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+using tensor::ValueKind;
+
+namespace {
+
+/// A reference value in any of its forms.
+struct Expected {
+    std::optional<Tensor> whole, shape, stats, head;
+};
+
+/// Keys of one case, cut into what they mean.
+struct Case {
+    std::string label;
+    std::map<std::string, std::string> inputs;                     ///< name → key
+    std::vector<std::pair<std::string, std::string>> outputs;      ///< name with summary suffix → key, in file order
+    std::vector<std::pair<std::string, std::string>> nodes;
+};
+
+bool startsWith(const std::string& text, std::string_view prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+
+/// "case12." at the start of a key, or nothing.
+std::string casePrefix(const std::string& key) {
+    if (!startsWith(key, "case")) return {};
+    std::size_t end = 4;
+    while (end < key.size() && key[end] >= '0' && key[end] <= '9') ++end;
+    return end > 4 && end < key.size() && key[end] == '.' ? key.substr(0, end) : std::string();
+}
+
+std::vector<Case> casesOf(const std::vector<std::string>& keys) {
+    std::vector<Case> cases;
+    for (const std::string& key : keys) {
+        const std::string prefix = casePrefix(key);
+        const std::string rest = prefix.empty() ? key : key.substr(prefix.size() + 1);
+        const bool isInput = startsWith(rest, "in."), isOutput = startsWith(rest, "out."), isNode = startsWith(rest, "node.");
+        if (!isInput && !isOutput && !isNode) continue;
+        const std::string label = prefix.empty() ? "case 0" : prefix;
+        auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
+        if (found == cases.end()) {
+            cases.push_back({label, {}, {}, {}});
+            found = cases.end() - 1;
+        }
+        const std::string name = rest.substr(rest.find('.') + 1);
+        if (isInput) found->inputs.emplace(name, key);
+        if (isOutput) found->outputs.emplace_back(name, key);
+        if (isNode) found->nodes.emplace_back(name, key);
+    }
+    return cases;
+}
+
+/// Splits a summary suffix off: "x.shape" → "x" and "shape".
+std::pair<std::string, std::string> summarySuffix(const std::string& name) {
+    for (const std::string_view suffix : {".shape", ".stats", ".head"}) {
+        if (name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
+            return {name.substr(0, name.size() - suffix.size()), std::string(suffix.substr(1))};
+        }
+    }
+    return {name, {}};
+}
+
+/// "lstm.1.0" → node lstm, path {1, 0}; the longest name that is a node's wins, since names have dots too.
+std::optional<std::pair<NodeId, std::vector<std::size_t>>> findElement(const InternalGraph& graph, std::string name) {
+    std::vector<std::size_t> path;
+    while (true) {
+        if (const NodeId node = graph.findNode(name); node.valid()) {
+            std::reverse(path.begin(), path.end());
+            return std::pair{node, path};
+        }
+        const std::size_t dot = name.rfind('.');
+        if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 6) return std::nullopt;
+        const std::string digits = name.substr(dot + 1);
+        if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+        path.push_back(std::stoul(digits));
+        name.resize(dot);
+    }
+}
+
+const Value* element(const Value& value, const std::vector<std::size_t>& path) {
+    const Value* current = &value;
+    for (std::size_t index : path) {
+        if (current->kind() == ValueKind::Dict) {
+            if (index >= current->dictItems().size()) return nullptr;
+            current = &current->dictItems()[index].second;
+        } else {
+            if (!current->isListLike() || index >= current->items().size()) return nullptr;
+            current = &current->items()[index];
+        }
+    }
+    return current;
+}
+
+void addDifference(Difference& total, const Difference& part) {
+    total.maxAbsolute = std::max(total.maxAbsolute, part.maxAbsolute);
+    total.maxRelative = std::max(total.maxRelative, part.maxRelative);
+    total.ok = total.ok && part.ok;
+}
+
+Tensor vectorOf(std::span<const double> values) {
+    return Tensor::of<double>(Shape{static_cast<std::int64_t>(values.size())}, values);
+}
+
+/// The first elements of a tensor in row-major order.
+Tensor headOf(const Tensor& tensor, std::int64_t count) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < std::min(count, tensor.numel()); ++i) values.push_back(tensor.toDouble(i));
+    return vectorOf(values);
+}
+
+void compareValue(ComparedValue& row, const Value* value, const Expected& expected, const Tolerance& tolerance) {
+    const auto fail = [&row](std::string note) {
+        row.ok = false;
+        row.note = std::move(note);
+    };
+    if (!value) return fail("not computed");
+    const std::optional<Tensor> actual = asTensor(*value);
+    if (!actual) return fail("is " + value->typeText() + ", not a tensor");
+    Difference total;
+    if (expected.whole) {
+        if (actual->shape() != expected.whole->shape()) {
+            return fail("shape " + actual->shape().text() + ", not " + expected.whole->shape().text());
+        }
+        addDifference(total, difference(*actual, *expected.whole, tolerance));
+    }
+    if (expected.shape) {
+        Shape shape;
+        for (std::int64_t i = 0; i < expected.shape->numel(); ++i) shape.push_back(expected.shape->toInt64(i));
+        if (actual->shape() != shape) return fail("shape " + actual->shape().text() + ", not " + shape.text());
+    }
+    if (expected.stats && expected.stats->numel() == 4) {
+        const TensorStats stats = tensorStats(*actual);
+        const std::array<double, 4> own{stats.mean, stats.deviation, stats.minimum, stats.maximum};
+        addDifference(total, difference(vectorOf(own), *expected.stats, tolerance));
+    }
+    if (expected.head) {
+        const Tensor own = headOf(*actual, expected.head->numel());
+        if (own.numel() != expected.head->numel()) return fail("has " + std::to_string(actual->numel()) + " elements");
+        addDifference(total, difference(own, *expected.head, tolerance));
+    }
+    row.maxAbsolute = total.maxAbsolute;
+    row.maxRelative = total.maxRelative;
+    row.ok = total.ok;
+}
+
+/// Output values with nested structures taken apart, depth first.
+void flatten(const Value& value, std::vector<const Value*>& leaves) {
+    if (value.kind() == ValueKind::Dict) {
+        for (const auto& [key, item] : value.dictItems()) flatten(item, leaves);
+    } else if (value.isListLike()) {
+        // A list of plain numbers is one value: a size.
+        const bool numbers = std::all_of(value.items().begin(), value.items().end(), [](const Value& v) { return v.isNumber(); });
+        if (numbers && !value.items().empty()) {
+            leaves.push_back(&value);
+        } else {
+            for (const Value& item : value.items()) flatten(item, leaves);
+        }
+    } else {
+        leaves.push_back(&value);
+    }
+}
+
+class CaseComparison {
+  public:
+    CaseComparison(const ComparedModel& model, const ReferenceValues& reference, const Tolerance& tolerance, const Case& names)
+        : m_model(model), m_reference(reference), m_tolerance(tolerance), m_case(names) {
+        m_result.label = names.label;
+        std::size_t position = 0;
+        m_order.resize(model.graph->exprCount(), 0);
+        for (graph::ExprId id : model.graph->recursiveOrder(model.graph->mainId())) m_order[id.index()] = position++;
+    }
+
+    base::Result<ComparedCase> run(exec::Runner& runner, const base::WorkContext& work) {
+        SONDE_TRY(readExpectedNodes());
+        SONDE_ASSIGN(const std::vector<Value> inputs, readInputs());
+        exec::PlanOptions options;
+        options.exact = true;
+        for (const Wanted& wanted : m_wanted) options.watch.push_back(wanted.node);
+        SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, std::move(options)));
+        const exec::Recording recording = runner.run(*plan, inputs, work);
+        m_result.error = recording.error;
+        for (const Wanted& wanted : m_wanted) compareNode(wanted, recording);
+        SONDE_TRY(compareOutputs(recording));
+        return std::move(m_result);
+    }
+
+  private:
+    struct Wanted {
+        std::string name;
+        NodeId node;
+        std::vector<std::size_t> path;
+        Expected expected;
+    };
+
+    base::Result<void> readInto(Expected& expected, const std::string& suffix, const std::string& key) {
+        SONDE_ASSIGN(Tensor tensor, m_reference.read(key));
+        (suffix.empty() ? expected.whole : suffix == "shape" ? expected.shape : suffix == "stats" ? expected.stats : expected.head) =
+            std::move(tensor);
+        return {};
+    }
+
+    /// A key's name as it is, or without its summary suffix if only that names a node.
+    base::Result<void> readExpectedNodes() {
+        for (const auto& [fullName, key] : m_case.nodes) {
+            std::string suffix;
+            std::string name = fullName;
+            auto place = findElement(*m_model.graph, name);
+            if (!place) {
+                std::tie(name, suffix) = summarySuffix(fullName);
+                place = findElement(*m_model.graph, name);
+            }
+            if (!place) {
+                m_result.unmatched.push_back(key);
+                continue;
+            }
+            auto found = std::find_if(m_wanted.rbegin(), m_wanted.rend(), [&](const Wanted& w) { return w.name == name; });
+            if (found == m_wanted.rend()) {
+                m_wanted.push_back({name, place->first, place->second, {}});
+                found = m_wanted.rbegin();
+            }
+            SONDE_TRY(readInto(found->expected, suffix, key));
+        }
+        std::stable_sort(m_wanted.begin(), m_wanted.end(), [this](const Wanted& a, const Wanted& b) {
+            return orderOf(a.node) < orderOf(b.node);
+        });
+        return {};
+    }
+
+    std::size_t orderOf(NodeId node) const { return m_order[m_model.graph->node(node).producer.index()]; }
+
+    base::Result<std::vector<Value>> readInputs() {
+        std::vector<Value> inputs(m_model.graph->inputs().size());
+        for (const auto& [name, node] : m_model.inputs) {
+            const auto key = m_case.inputs.find(name);
+            if (key == m_case.inputs.end()) {
+                return base::usageError("the reference has no input '" + name + "'", m_case.label,
+                                        "its keys must be in.NAME for every input of the model");
+            }
+            SONDE_ASSIGN(Tensor tensor, m_reference.read(key->second));
+            const auto& all = m_model.graph->inputs();
+            const auto place = std::find(all.begin(), all.end(), node);
+            if (place != all.end()) inputs[static_cast<std::size_t>(place - all.begin())] = Value(std::move(tensor));
+        }
+        return inputs;
+    }
+
+    ComparedValue rowFor(const std::string& name, NodeId node) const {
+        ComparedValue row;
+        row.name = name;
+        row.node = node;
+        if (node.valid()) row.qualname = m_model.graph->expr(m_model.graph->node(node).producer).qualname.value_or("");
+        return row;
+    }
+
+    void compareNode(const Wanted& wanted, const exec::Recording& recording) {
+        ComparedValue row = rowFor(wanted.name, wanted.node);
+        const Value* value = recording.value(wanted.node, 0);
+        compareValue(row, value ? element(*value, wanted.path) : nullptr, wanted.expected, m_tolerance);
+        m_result.values.push_back(std::move(row));
+    }
+
+    /// Outputs go by name; a structure that the graph returns as one value goes by position.
+    base::Result<void> compareOutputs(const exec::Recording& recording) {
+        std::vector<std::pair<std::string, Expected>> expected;
+        for (const auto& [fullName, key] : m_case.outputs) {
+            const bool plain = std::any_of(m_model.outputs.begin(), m_model.outputs.end(),
+                                           [&name = fullName](const auto& output) { return output.first == name; });
+            const auto [name, suffix] = plain ? std::pair{fullName, std::string()} : summarySuffix(fullName);
+            auto found = std::find_if(expected.begin(), expected.end(), [&name = name](const auto& e) { return e.first == name; });
+            if (found == expected.end()) found = expected.insert(expected.end(), {name, {}});
+            SONDE_TRY(readInto(found->second, suffix, key));
+        }
+        std::vector<const Value*> leaves;
+        for (const Value& output : recording.outputs) flatten(output, leaves);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const auto& outputs = m_model.outputs;
+            const auto named = std::find_if(outputs.begin(), outputs.end(), [&](const auto& o) { return o.first == expected[i].first; });
+            const auto position = static_cast<std::size_t>(named - outputs.begin());
+            const Value* value = nullptr;
+            NodeId node;
+            if (named != outputs.end() && position < recording.outputs.size() && asTensor(recording.outputs[position])) {
+                value = &recording.outputs[position];
+                node = named->second;
+            } else if (leaves.size() == expected.size()) {
+                value = leaves[i];
+                if (i < outputs.size()) node = outputs[i].second;
+            } else if (named == outputs.end()) {
+                m_result.unmatched.push_back("out." + expected[i].first);
+            }
+            ComparedValue row = rowFor(expected[i].first, node);
+            row.isOutput = true;
+            compareValue(row, value, expected[i].second, m_tolerance);
+            m_result.values.push_back(std::move(row));
+        }
+        return {};
+    }
+
+    const ComparedModel& m_model;
+    const ReferenceValues& m_reference;
+    const Tolerance& m_tolerance;
+    const Case& m_case;
+    std::vector<std::size_t> m_order;
+    std::vector<Wanted> m_wanted;
+    ComparedCase m_result;
+};
+
+}  // namespace
+
+bool ComparedCase::ok() const { return !error && !firstDiverging(); }
+
+const ComparedValue* ComparedCase::firstDiverging() const {
+    const auto found = std::find_if(values.begin(), values.end(), [](const ComparedValue& value) { return !value.ok; });
+    return found == values.end() ? nullptr : &*found;
+}
+
+Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+    Difference result;
+    if (expected.dtype() == tensor::DType::String || actual.dtype() == tensor::DType::String) {
+        result.ok = tensor::identical(actual, expected);
+        return result;
+    }
+    for (std::int64_t i = 0; i < expected.numel(); ++i) {
+        const double a = actual.toDouble(i);
+        const double r = expected.toDouble(i);
+        if (a == r || (std::isnan(a) && std::isnan(r))) continue;
+        const double absolute = std::abs(a - r);
+        if (!std::isfinite(absolute)) {
+            result.ok = false;
+            result.maxAbsolute = INFINITY;
+            result.maxRelative = INFINITY;
+            continue;
+        }
+        result.maxAbsolute = std::max(result.maxAbsolute, absolute);
+        if (r != 0) result.maxRelative = std::max(result.maxRelative, absolute / std::abs(r));
+        if (absolute > tolerance.absolute + tolerance.relative * std::abs(r)) result.ok = false;
+    }
+    return result;
+}
+
+std::optional<Tensor> asTensor(const Value& value) {
+    switch (value.kind()) {
+        case ValueKind::Tensor: return value.tensor();
+        case ValueKind::Int: return Tensor::scalar<std::int64_t>(value.toInt());
+        case ValueKind::Float: return Tensor::scalar<double>(value.toFloat());
+        case ValueKind::Bool: return Tensor::scalar<bool>(value.toBool());
+        case ValueKind::List:
+        case ValueKind::Tuple: {
+            std::vector<double> numbers;
+            for (const Value& item : value.items()) {
+                if (!item.isNumber()) return std::nullopt;
+                numbers.push_back(item.number());
+            }
+            return vectorOf(numbers);
+        }
+        default: return std::nullopt;
+    }
+}
+
+base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, const ReferenceValues& reference,
+                                                const Tolerance& tolerance, exec::Runner& runner,
+                                                const base::WorkContext& work) {
+    const std::vector<Case> cases = casesOf(reference.keys);
+    if (cases.empty()) {
+        return base::usageError("the reference holds no case", {}, "its keys must be in.NAME, out.NAME and node.NAME");
+    }
+    std::vector<ComparedCase> results;
+    for (const Case& names : cases) {
+        if (work.cancelled()) return base::cancelled(names.label);
+        SONDE_ASSIGN(ComparedCase result, CaseComparison(model, reference, tolerance, names).run(runner, work));
+        results.push_back(std::move(result));
+    }
+    return results;
+}
+
+}  // namespace sonde::analysis

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/exec/run.h"
+
+namespace sonde::analysis {
+
+/// Reference values by key, as in an .npz (shared meaning of the keys: see the help page on the command line):
+/// in.NAME, out.NAME, node.NAME, with the summaries .shape, .stats (mean, population std, min, max) and .head (first
+/// elements) for large values and .0, .1 … for elements of tuples; further cases behind "case1.", "case2." …
+struct ReferenceValues {
+    std::vector<std::string> keys;
+    std::function<base::Result<tensor::Tensor>(const std::string& key)> read;
+};
+
+/// What to compare: a graph with the names that users know its inputs and outputs by.
+struct ComparedModel {
+    std::shared_ptr<const graph::InternalGraph> graph;
+    std::vector<std::pair<std::string, graph::NodeId>> inputs;
+    std::vector<std::pair<std::string, graph::NodeId>> outputs;
+};
+
+struct Tolerance {
+    double relative = 1e-3;
+    double absolute = 1e-4;
+};
+
+/// One reference value and how far the model's own is from it. ok: |a - r| <= absolute + relative * |r| everywhere, same
+/// shape; NaN equals NaN.
+struct ComparedValue {
+    std::string name;       ///< node or output name, with the element's position in a tuple: "lstm.1.0"
+    std::string qualname;   ///< originating module; empty for the root
+    graph::NodeId node;
+    bool isOutput = false;
+    double maxAbsolute = 0;
+    double maxRelative = 0;
+    bool ok = true;
+    std::string note;       ///< why it could not be compared element by element; empty if it was
+};
+
+struct ComparedCase {
+    std::string label;                  ///< "case 0", "case1" …
+    std::vector<ComparedValue> values;  ///< nodes in graph order, then outputs
+    std::vector<std::string> unmatched; ///< keys that name nothing in the graph
+    std::optional<base::Error> error;   ///< the run's
+    bool ok() const;
+    /// The first value in graph order that is not ok; null if all are.
+    const ComparedValue* firstDiverging() const;
+};
+
+/// Runs every case of the reference on its own inputs and compares all it holds. Usage error if there is no case, or an
+/// input is missing.
+base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, const ReferenceValues& reference,
+                                                const Tolerance& tolerance, exec::Runner& runner,
+                                                const base::WorkContext& work = {});
+
+/// Largest absolute and relative difference of two tensors of one shape.
+struct Difference {
+    double maxAbsolute = 0;
+    double maxRelative = 0;
+    bool ok = true;
+};
+Difference difference(const tensor::Tensor& actual, const tensor::Tensor& expected, const Tolerance& tolerance);
+
+/// A value as a tensor: numbers are scalars, lists of numbers vectors; nothing for other kinds.
+std::optional<tensor::Tensor> asTensor(const tensor::Value& value);
+
+}  // namespace sonde::analysis

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/exec/run.h"
+
+namespace sonde::analysis {
+
+/// A recording's times in the Trace Event Format that chrome://tracing and Perfetto read ("JSON Object Format"; complete
+/// events, microseconds): one event for each expr that ran, with its operator, qualname and state.
+std::string profileJson(const graph::InternalGraph& graph, const exec::Recording& recording);
+base::Result<void> writeProfile(const std::filesystem::path& path, const graph::InternalGraph& graph,
+                                const exec::Recording& recording);
+
+}  // namespace sonde::analysis

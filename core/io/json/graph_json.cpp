@@ -1,0 +1,113 @@
+#include "core/io/json/graph_json.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+namespace sonde::io {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using graph::Expr;
+using graph::InternalGraph;
+using graph::NodeId;
+
+Json names(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    Json list = Json::array();
+    for (NodeId node : nodes) list.push_back(graph.node(node).name);
+    return list;
+}
+
+Json shapeJson(const tensor::TypeInfo& type) {
+    if (!type.shape) return nullptr;
+    Json dims = Json::array();
+    for (const tensor::Dim& dim : *type.shape) {
+        if (dim.known()) {
+            dims.push_back(dim.value);
+        } else if (!dim.symbol.empty()) {
+            dims.push_back(dim.symbol);
+        } else {
+            dims.push_back(nullptr);
+        }
+    }
+    return dims;
+}
+
+/// JSON has no NaN and no infinity: those become text.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(std::to_string(value)); }
+
+Json attributeJson(const tensor::AttributeValue& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+    if (const auto* real = std::get_if<double>(&value)) return number(*real);
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) return *integers;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) return *texts;
+    if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+        Json list = Json::array();
+        for (double real : *reals) list.push_back(number(real));
+        return list;
+    }
+    return tensor::text(value);
+}
+
+Json sourceJson(const Expr& expr) {
+    Json source = Json::object();
+    if (!expr.name.empty()) source["name"] = expr.name;
+    if (!expr.source.file.empty()) source["file"] = expr.source.file;
+    if (expr.source.line > 0) source["line"] = expr.source.line;
+    if (!expr.source.stack.empty()) source["stack"] = expr.source.stack;
+    if (!expr.origins.empty()) {
+        Json origins = Json::array();
+        for (const graph::Origin& origin : expr.origins) origins.push_back({{"op", origin.op}, {"name", origin.name}});
+        source["origins"] = std::move(origins);
+    }
+    return source;
+}
+
+Json nodeJson(const InternalGraph& graph, const Expr& expr, const graph::Node& node) {
+    Json attributes = Json::object();
+    for (const tensor::Attribute& attribute : expr.attributes.items()) attributes[attribute.name] = attributeJson(attribute.value);
+    return Json{{"id", node.id.value},
+                {"name", node.name},
+                {"op", expr.op.name.empty() ? expr.target : expr.op.name},
+                {"domain", expr.op.domain},
+                {"kind", std::string(graph::name(expr.kind))},
+                {"qualname", expr.qualname ? Json(*expr.qualname) : Json(nullptr)},
+                {"module_class", expr.moduleClass},
+                {"scope", expr.scope.value},
+                {"inputs", names(graph, expr.inputs)},
+                {"outputs", names(graph, expr.outputs)},
+                {"dtype", node.type.dtype == tensor::DType::Undefined ? Json(nullptr) : Json(std::string(tensor::name(node.type.dtype)))},
+                {"shape", shapeJson(node.type)},
+                {"attributes", std::move(attributes)},
+                {"source", sourceJson(expr)}};
+}
+
+Json scopeJson(const graph::Scope& scope) {
+    return Json{{"id", scope.id.value},
+                {"parent", scope.parent.valid() ? Json(scope.parent.value) : Json(nullptr)},
+                {"qualname", scope.qualname},
+                {"module_class", scope.moduleClass},
+                {"call", scope.call}};
+}
+
+}  // namespace
+
+std::string graphJson(const InternalGraph& graph) {
+    Json root;
+    root["format"] = "sonde-graph";
+    root["version"] = 1;
+    root["inputs"] = names(graph, graph.inputs());
+    root["outputs"] = names(graph, graph.outputs());
+    root["nodes"] = Json::array();
+    for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        for (NodeId node : expr.outputs) root["nodes"].push_back(nodeJson(graph, expr, graph.node(node)));
+    }
+    root["scopes"] = Json::array();
+    for (const graph::Scope& scope : graph.scopes()) root["scopes"].push_back(scopeJson(scope));
+    return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sonde::io
