@@ -1,0 +1,406 @@
+#include <QElapsedTimer>
+#include <QTest>
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "core/layout/scene.h"
+#include "tests/bench/layout_graphs.h"
+#include "tests/core/layout/box_graphs.h"
+
+using namespace sonde::layout;
+namespace base = sonde::base;
+namespace lg = layout_graphs;
+
+namespace {
+
+const std::string kWorker = SONDE_BINARY_DIR "/sonde-layout-worker";
+
+Size sizeOf(const ItemDescription& what) {
+    if (what.open) return {60, 24};
+    return what.kind == ItemKind::Stub ? Size{48, 18} : Size{90, 36};
+}
+
+/// Composes with a cache of its own.
+struct Composer {
+    explicit Composer(std::shared_ptr<const lg::InternalGraph> graph) : outline(std::move(graph)) {
+        options.metrics = sizeOf;
+        options.budget = std::chrono::milliseconds(20'000);
+    }
+    std::shared_ptr<const SceneLayout> operator()() {
+        auto scene = composeScene(outline, view, options, workers, cache);
+        if (!scene) qFatal("%s", scene.error().text().c_str());
+        return *scene;
+    }
+    ItemId item(const SceneLayout& scene, const char* node) const {
+        return scene.itemOf(outline.graph().node(outline.graph().findNode(node)).producer);
+    }
+
+    Outline outline;
+    ViewState view;
+    SceneOptions options;
+    LayoutWorkers workers{{kWorker, 2}};
+    LayoutCache cache{{{}, false}};
+};
+
+bool isWithin(const SceneLayout& scene, ItemId item, ItemId box) {
+    for (; item.valid(); item = scene.item(item).parent) {
+        if (item == box) return true;
+    }
+    return false;
+}
+
+/// The first rule that a scene breaks, or empty: children inside their box and below its title, siblings apart, edges
+/// from border to border, none through a box that has nothing to do with it, all within the bounds, everything finite.
+std::string brokenRule(const SceneLayout& scene, bool through = true) {
+    const double slack = 1e-6;
+    auto grown = [&](Rect r) { return Rect{r.x - slack, r.y - slack, r.width + 2 * slack, r.height + 2 * slack}; };
+    for (std::size_t i = 0; i < scene.items.size(); ++i) {
+        const SceneItem& item = scene.items[i];
+        const std::string name = "item " + std::to_string(i);
+        if (!std::isfinite(item.rect.x + item.rect.y + item.rect.width + item.rect.height)) return name + " is not finite";
+        Rect room = scene.bounds;
+        if (item.parent.valid()) {
+            room = scene.item(item.parent).rect;
+            room.y += scene.item(item.parent).titleHeight;
+            room.height -= scene.item(item.parent).titleHeight;
+        }
+        if (!grown(room).contains(item.rect)) return name + " is not inside its box";
+        const auto& siblings = item.children;
+        for (std::size_t a = 0; a < siblings.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                Rect smaller = scene.item(siblings[a]).rect;
+                smaller = {smaller.x + slack, smaller.y + slack, smaller.width - 2 * slack, smaller.height - 2 * slack};
+                if (smaller.overlaps(scene.item(siblings[b]).rect)) return "children of " + name + " overlap";
+            }
+        }
+    }
+    for (std::size_t i = 0; i < scene.edges.size(); ++i) {
+        const SceneEdge& edge = scene.edges[i];
+        const std::string name = "edge " + std::to_string(i);
+        if (edge.path.empty() || !std::isfinite(edge.path.bounds().width + edge.path.bounds().height)) return name + " has no path";
+        if (!layout_test::onBorder(scene.item(edge.from).rect, edge.path.start())) return name + " does not begin at its item";
+        if (!layout_test::onBorder(scene.item(edge.to).rect, edge.path.end())) return name + " does not end at its item";
+        if (!grown(scene.bounds).contains(edge.path.bounds())) return name + " leaves the picture";
+        if (edge.values.empty()) return name + " carries nothing";
+        for (std::size_t k = 0; through && k < scene.items.size(); ++k) {
+            const ItemId box(k);
+            if (isWithin(scene, edge.from, box) || isWithin(scene, edge.to, box)) continue;
+            if (layout_test::crosses(edge.path, scene.item(box).rect, 1.5)) return name + " passes through item " + std::to_string(k);
+        }
+    }
+    return {};
+}
+
+std::vector<std::string> valueNames(const Composer& composer, const std::vector<NodeId>& values) {
+    std::vector<std::string> names;
+    for (const NodeId value : values) names.push_back(composer.outline.graph().node(value).name);
+    return names;
+}
+
+}  // namespace
+
+class TestScene : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void emptyGraph() {
+        Composer compose(std::make_shared<lg::InternalGraph>());
+        const auto scene = compose();
+        QVERIFY(scene->items.empty() && scene->edges.empty());
+        QVERIFY(!scene->itemAt({0, 0}).valid());
+    }
+
+    void closedModulesGatherTheirEdges() {
+        Composer compose(lg::transformer(2));
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        const ItemId layers = compose.item(*scene, "Softmax_24");
+        QVERIFY(scene->item(layers).what.kind == ItemKind::Module);
+        QCOMPARE(compose.outline.graph().scope(scene->item(layers).what.scope).qualname, std::string("layers"));
+        QCOMPARE(scene->itemOf(scene->item(layers).what.scope), layers);
+        QVERIFY(!scene->item(layers).what.open && scene->item(layers).what.expandable);
+        // tokens, embed, attention_mask, Cast, Where, positions, rotary, layers, head, output
+        QCOMPARE(scene->items.size(), std::size_t{10});
+        std::map<std::string, std::size_t> carried;
+        for (const SceneEdge& edge : scene->edges) {
+            if (edge.to == layers) {
+                for (const auto& name : valueNames(compose, edge.values)) ++carried[name];
+            }
+        }
+        QCOMPARE(carried, (std::map<std::string, std::size_t>{{"Gather_0", 1}, {"mask", 1}, {"cos", 1}, {"sin", 1}}));
+        // two layers with 9 weights each; nothing else is closed but rotary's three.
+        QCOMPARE(scene->item(layers).what.hiddenConstants, 18u);
+        QCOMPARE(scene->hiddenExprs, scene->item(layers).what.hiddenExprs + 3);
+    }
+
+    void hiddenAndShownAddUp_data() {
+        QTest::addColumn<int>("depth");
+        QTest::addColumn<bool>("hide");
+        for (int depth = 0; depth < 5; ++depth) {
+            QTest::addRow("%d hidden constants", depth) << depth << true;
+            QTest::addRow("%d", depth) << depth << false;
+        }
+    }
+    void hiddenAndShownAddUp() {
+        QFETCH(int, depth);
+        QFETCH(bool, hide);
+        Composer compose(lg::transformer(3));
+        compose.view.hideConstants = hide;
+        openToDepth(compose.outline, compose.view, static_cast<std::size_t>(depth));
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        std::size_t shown = 0;
+        for (const SceneItem& item : scene->items) shown += item.what.expr.valid();
+        QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants, compose.outline.graph().exprCount());
+        for (std::size_t i = 0; i < compose.outline.graph().exprCount(); ++i) {
+            QVERIFY(scene->itemOf(ExprId(i)).valid());
+        }
+    }
+
+    void scenesKeepTheRules_data() {
+        QTest::addColumn<int>("seed");
+        for (int seed = 0; seed < 16; ++seed) QTest::addRow("%d", seed) << seed;
+    }
+    void scenesKeepTheRules() {
+        QFETCH(int, seed);
+        Composer compose(lg::randomModules(20 + 8 * static_cast<std::size_t>(seed), static_cast<unsigned>(seed)));
+        compose.view.direction = seed % 2 ? Direction::LeftRight : Direction::TopDown;
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        // The same by the layered engine alone.
+        LayoutWorkers none({"/nowhere", 1});
+        LayoutCache cache({{}, false});
+        const auto layered = composeScene(compose.outline, compose.view, compose.options, none, cache);
+        QVERIFY(layered);
+        QCOMPARE(brokenRule(**layered), std::string());
+    }
+
+    void geometryIsTheSameEachTime() {
+        auto rects = [] {
+            Composer compose(lg::randomModules(300, 9));
+            openToDepth(compose.outline, compose.view, 99);
+            const auto scene = compose();
+            std::vector<Rect> all;
+            for (const SceneItem& item : scene->items) all.push_back(item.rect);
+            for (const SceneEdge& edge : scene->edges) all.push_back(edge.path.bounds());
+            return all;
+        };
+        QCOMPARE(rects(), rects());
+    }
+
+    void hubsBecomeStubsAtTheirReaders() {
+        Composer compose(lg::transformer(12));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        std::map<std::string, int> stubs;
+        for (const SceneItem& item : scene->items) {
+            if (item.what.kind != ItemKind::Stub) continue;
+            ++stubs[valueNames(compose, item.what.values).front()];
+            QVERIFY(item.source.valid());
+            QCOMPARE(scene->item(item.source).what.expr, compose.outline.graph().node(item.what.values[0]).producer);
+        }
+        QCOMPARE(stubs, (std::map<std::string, int>{{"mask", 12}, {"cos", 24}, {"sin", 24}}));
+        QCOMPARE(scene->item(compose.item(*scene, "cos")).stubs, 24u);
+        for (const SceneEdge& edge : scene->edges) {
+            QCOMPARE(edge.fromStub, scene->item(edge.from).what.kind == ItemKind::Stub);
+            if (edge.fromStub) QCOMPARE(scene->item(edge.from).parent, scene->item(edge.to).parent);
+        }
+        compose.view.hubReaders = 0;
+        compose.view.longSpan = 0;
+        for (const SceneItem& item : compose()->items) QVERIFY(item.what.kind != ItemKind::Stub);
+    }
+
+    void denseBlocksKeepTheirChain() {
+        Composer compose(lg::dense(1, 12));
+        openToDepth(compose.outline, compose.view, 1);
+        const auto scene = compose();
+        std::set<std::pair<std::uint32_t, std::uint32_t>> joined;
+        for (const SceneEdge& edge : scene->edges) joined.insert({edge.from.value, edge.to.value});
+        for (std::size_t i = 1; i + 1 < 12; ++i) {
+            const ItemId a = scene->itemOf(ScopeId(2 + 3 * (i - 1))), b = scene->itemOf(ScopeId(2 + 3 * i));
+            QVERIFY(a.valid() && b.valid() && a != b);
+            QVERIFY2(joined.contains({a.value, b.value}), std::to_string(i).c_str());
+        }
+    }
+
+    void repeatedBlocksAreLaidOutOnce() {
+        Composer compose(lg::transformer(12));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        // top, rotary, layers; and of the twelve blocks one each: block, attention, mlp
+        QCOMPARE(scene->piecesLaidOut, 6u);
+        QCOMPARE(scene->piecesLaidOut + scene->piecesFromCache, 3u + 12 * 3);
+        QCOMPARE(compose()->piecesLaidOut, 0u);
+    }
+
+    void openingOneModuleLaysOutItAndItsAncestorsOnly() {
+        Composer compose(lg::transformer(12));
+        openToDepth(compose.outline, compose.view, 2);
+        compose();
+        const auto& graph = compose.outline.graph();
+        for (std::size_t i = 0; i < graph.scopeCount(); ++i) {
+            if (graph.scope(ScopeId(i)).qualname == "layers.7.mlp") compose.view.openScopes.insert(ScopeId(i));
+        }
+        const auto scene = compose();
+        QCOMPARE(scene->piecesLaidOut, 4u);  // mlp, layers.7, layers, top
+        QCOMPARE(brokenRule(*scene), std::string());
+    }
+
+    void keysNameTheSameThingInEveryScene() {
+        Composer compose(lg::transformer(3));
+        const auto closed = compose();
+        openToDepth(compose.outline, compose.view, 99);
+        const auto open = compose();
+        std::set<ItemKey> keys;
+        for (const SceneItem& item : open->items) QVERIFY(keys.insert(item.key).second);
+        for (const SceneItem& item : closed->items) {
+            const ItemId again = open->find(item.key);
+            QVERIFY(again.valid());
+            QCOMPARE(open->item(again).what.scope, item.what.scope);
+        }
+    }
+
+    void strokesTogetherAreTheEdges() {
+        Composer compose(lg::transformer(2));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        std::vector<std::size_t> segments(scene->edges.size(), 0);
+        std::size_t arrows = 0;
+        for (const SceneStroke& stroke : scene->strokes) {
+            QVERIFY(!stroke.edges.empty());
+            arrows += stroke.arrow;
+            for (const auto edge : stroke.edges) segments[edge] += stroke.path.segments();
+        }
+        for (std::size_t i = 0; i < segments.size(); ++i) QCOMPARE(segments[i], scene->edges[i].path.segments());
+        QVERIFY(arrows > 0 && arrows <= scene->edges.size());
+    }
+
+    void controlFlowShowsItsBodiesSideBySide() {
+        lg::GraphMaker m;
+        const NodeId x = m.input("x");
+        const NodeId result = m.op("If", {m.op("Greater", {x}, "cond")}, "if");
+        const ExprId owner = m.graph().node(result).producer;
+        const BodyId yes = m.graph().addBody(owner, "then_branch"), no = m.graph().addBody(owner, "else_branch");
+        m.graph().setResult(yes, lg::Argument::of(m.addIn(yes, lg::ExprKind::Apply, "Neg", "neg", {x})));
+        m.graph().setResult(no, lg::Argument::of(m.addIn(no, lg::ExprKind::Apply, "Abs", "abs", {x})));
+        Composer compose(m.done({m.op("Relu", {result}, "relu")}));
+        const auto closed = compose();
+        QCOMPARE(closed->items.size(), std::size_t{5});
+        QVERIFY(closed->item(compose.item(*closed, "neg")).what.expandable);
+        QCOMPARE(compose.item(*closed, "neg"), compose.item(*closed, "if"));
+        reveal(compose.outline, compose.view, compose.outline.graph().node(compose.outline.graph().findNode("neg")).producer);
+        const auto open = compose();
+        QCOMPARE(brokenRule(*open), std::string());
+        const ItemId box = compose.item(*open, "if"), neg = compose.item(*open, "neg");
+        QVERIFY(open->item(box).what.open);
+        QCOMPARE(open->item(box).children.size(), std::size_t{2});
+        QVERIFY(open->item(open->item(neg).parent).what.kind == ItemKind::Body);
+        QCOMPARE(open->item(open->item(neg).parent).parent, box);
+        // The captured x runs across three borders to the branch's operation.
+        bool captured = false;
+        for (const SceneEdge& edge : open->edges) captured = captured || (edge.from == compose.item(*open, "x") && edge.to == neg);
+        QVERIFY(captured);
+    }
+
+    void pointsAndArrowsFindItems() {
+        Composer compose(lg::transformer(2));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        for (std::size_t i = 0; i < scene->items.size(); ++i) {
+            const ItemId id(i);
+            if (scene->item(id).what.open) QCOMPARE(scene->itemAt({scene->item(id).rect.x + 1, scene->item(id).rect.y + 1}), id);
+            else QCOMPARE(scene->itemAt(scene->item(id).rect.center()), id);
+        }
+        const ItemId tokens = compose.item(*scene, "tokens"), gather = compose.item(*scene, "Gather_0");
+        QCOMPARE(neighbour(*scene, tokens, Move::Forward), gather);
+        QCOMPARE(neighbour(*scene, gather, Move::Backward), tokens);
+        QVERIFY(!neighbour(*scene, tokens, Move::Backward).valid());
+        const ItemId cos = compose.item(*scene, "cos"), sin = compose.item(*scene, "sin");
+        const bool cosFirst = scene->item(cos).rect.x < scene->item(sin).rect.x;
+        QCOMPARE(neighbour(*scene, cos, cosFirst ? Move::Next : Move::Previous), sin);
+        QVERIFY(!neighbour(*scene, cos, cosFirst ? Move::Previous : Move::Next).valid());
+    }
+
+    void strangeSizesAreSurvived() {
+        Composer compose(lg::randomModules(60, 4));
+        openToDepth(compose.outline, compose.view, 99);
+        int turn = 0;
+        compose.options.metrics = [&turn](const ItemDescription& what) -> Size {
+            switch (turn++ % 5) {
+                case 0: return {0, 0};
+                case 1: return {std::nan(""), -5};
+                case 2: return {1e300, 20};
+                default: return sizeOf(what);
+            }
+        };
+        // Graphviz may lead a line over a box when one of 20,000 points stands beside ones of nothing.
+        QCOMPARE(brokenRule(*compose(), false), std::string());
+    }
+
+    void nodeWithTenThousandInputs() {
+        lg::GraphMaker m;
+        std::vector<NodeId> inputs;
+        for (int i = 0; i < 10'000; ++i) inputs.push_back(m.input("in" + std::to_string(i)));
+        Composer compose(m.done({m.op("Sum", inputs)}));
+        compose.options.budget = LayoutWorkers::kDefaultBudget;
+        QElapsedTimer timer;
+        timer.start();
+        const auto scene = compose();
+        QCOMPARE(scene->edges.size(), std::size_t{10'001});
+        QVERIFY(timer.elapsed() < 20'000);
+    }
+
+    void partialPicturesComeWhenItTakesLong() {
+        Composer compose(lg::randomModules(3000, 12));
+        openToDepth(compose.outline, compose.view, 99);
+        std::atomic<int> partials = 0;
+        std::string broken;
+        compose.options.partialAfter = std::chrono::milliseconds(1);
+        compose.options.onPartial = [&](std::shared_ptr<const SceneLayout> scene) {
+            ++partials;
+            for (const SceneItem& item : scene->items) {
+                if (item.rect.width <= 0) broken = "an item without a size";
+            }
+        };
+        const auto scene = compose();
+        QVERIFY(partials > 0);
+        QCOMPARE(broken, std::string());
+        QVERIFY(scene->piecesLaidOut > 0);
+    }
+
+    void stopRequestCancelsSoon() {
+        Composer compose(lg::randomModules(20'000, 12));
+        openToDepth(compose.outline, compose.view, 99);
+        std::stop_source source;
+        base::WorkContext work;
+        work.stop = source.get_token();
+        std::atomic<std::int64_t> requestedAt = 0;
+        QElapsedTimer timer;
+        timer.start();
+        std::jthread stopper([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(120));
+            requestedAt = timer.elapsed();
+            source.request_stop();
+        });
+        const auto scene = composeScene(compose.outline, compose.view, compose.options, compose.workers, compose.cache, work);
+        const auto ended = timer.elapsed();
+        QVERIFY(!scene);
+        QCOMPARE(scene.error().kind, base::ErrorKind::Cancelled);
+        QVERIFY2(ended - requestedAt < 600, std::to_string(ended - requestedAt).c_str());
+    }
+
+    void enginesAreNamedWhenGraphvizDidNotDoIt() {
+        Composer compose(lg::transformer(3));
+        LayoutWorkers none({"/nowhere/helper", 1});
+        const auto scene = composeScene(compose.outline, compose.view, compose.options, none, compose.cache);
+        QVERIFY(scene);
+        QCOMPARE((*scene)->notes.size(), std::size_t{1});
+        QVERIFY((*scene)->notes[0].starts_with("top level: laid out by the layered engine"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestScene)
+#include "tst_scene.moc"
