@@ -94,6 +94,12 @@ Dims dimsOf(const Shape& shape) {
     return dims;
 }
 
+std::vector<std::int64_t> extentsOf(const Dims& dims) {
+    std::vector<std::int64_t> extents;
+    for (const tensor::Dim& dim : dims) extents.push_back(dim.value);
+    return extents;
+}
+
 Dims unknownDims(std::size_t rank) { return Dims(rank); }
 
 void setLike(InferContext& context, std::size_t like, std::optional<Dims> shape, std::size_t output) {

@@ -29,6 +29,8 @@ base::Result<Dims> broadcastDims(const Dims& a, const Dims& b);
 /// The product of extents if all are known.
 std::optional<std::int64_t> knownProduct(const Dims& dims);
 Dims dimsOf(const Shape& shape);
+/// Extents as numbers, -1 where not known.
+std::vector<std::int64_t> extentsOf(const Dims& dims);
 /// An unknown number of extents of `rank`.
 Dims unknownDims(std::size_t rank);
 

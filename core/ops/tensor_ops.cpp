@@ -1,0 +1,437 @@
+// Joining, splitting, slicing, repeating and padding.
+
+#include <algorithm>
+#include <limits>
+
+#include "core/ops/kernels/move.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using tensor::Dim;
+
+base::Result<void> concatAll(KernelContext& context, std::span<const Tensor> parts, std::int64_t axis) {
+    if (parts.empty()) return opError("there is nothing to join");
+    SONDE_ASSIGN(const std::size_t at, axisOf(axis, parts[0].rank()));
+    return kernels::concat(context, parts, at);
+}
+
+base::Result<void> onnxConcat(KernelContext& context) {
+    std::vector<Tensor> parts;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) parts.push_back(context.in(i));
+    return concatAll(context, parts, context.attributes().getInt("axis", 1));
+}
+
+base::Result<void> inferConcatOf(InferContext& context, std::span<const TypeInfo> parts, std::int64_t axis) {
+    std::optional<Dims> dims;
+    DType dtype = parts.empty() ? DType::Undefined : parts[0].dtype;
+    for (const TypeInfo& part : parts) {
+        if (!part.shape) {
+            context.set(0, TypeInfo::tensor(dtype));
+            return {};
+        }
+        if (dims && part.shape->size() == 1 && (*part.shape)[0] == Dim::of(0)) continue;  // torch skips empty ones
+        SONDE_ASSIGN(const std::size_t at, axisOf(axis, part.shape->size()));
+        if (!dims) {
+            dims = part.shape;
+            continue;
+        }
+        if (dims->size() != part.shape->size()) return opError("cannot join tensors of different rank");
+        for (std::size_t i = 0; i < dims->size(); ++i) {
+            Dim& dim = (*dims)[i];
+            const Dim& other = (*part.shape)[i];
+            if (i == at) dim = dim.known() && other.known() ? Dim::of(dim.value + other.value) : Dim{};
+            else if (!dim.known()) dim = other.known() ? other : dim;
+        }
+    }
+    context.set(0, TypeInfo::tensor(dtype, std::move(dims)));
+    return {};
+}
+
+base::Result<void> inferConcat(InferContext& context) {
+    std::vector<TypeInfo> parts;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) parts.push_back(context.in(i));
+    return inferConcatOf(context, parts, context.attributes().getInt("axis", 1));
+}
+
+/// cat: dtype promotion; 1-D tensors without elements are left out, as torch does.
+base::Result<void> atenCat(KernelContext& context) {
+    if (!context.value(0).isListLike()) return opError("needs a list of tensors");
+    const tensor::ValueList& items = context.value(0).items();
+    const DType dtype = promoted(items);
+    std::vector<Tensor> parts;
+    for (const Value& item : items) {
+        if (!item.isTensor()) return opError("the list holds " + item.typeText());
+        if (item.tensor().rank() == 1 && item.tensor().numel() == 0 && items.size() > 1) continue;
+        SONDE_ASSIGN(const Tensor part, item.tensor().cast(dtype));
+        SONDE_ASSIGN(Tensor whole, part.contiguous());
+        parts.push_back(std::move(whole));
+    }
+    if (parts.empty() && !items.empty()) parts.push_back(items[0].tensor());
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
+    return concatAll(context, parts, axis);
+}
+
+base::Result<void> atenStack(KernelContext& context) {
+    if (!context.value(0).isListLike() || context.value(0).items().empty()) return opError("needs a list of tensors");
+    const tensor::ValueList& items = context.value(0).items();
+    const DType dtype = promoted(items);
+    SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
+    std::vector<Tensor> parts;
+    for (const Value& item : items) {
+        if (!item.isTensor()) return opError("the list holds " + item.typeText());
+        SONDE_ASSIGN(const std::size_t at, axisOf(axis, item.tensor().rank() + 1));
+        SONDE_ASSIGN(const Tensor part, item.tensor().cast(dtype));
+        SONDE_ASSIGN(Tensor whole, part.unsqueezed(at).contiguous());
+        parts.push_back(std::move(whole));
+    }
+    return concatAll(context, parts, axis);
+}
+
+/// Sizes of the pieces: given, or as equal as they come with the last one smaller.
+base::Result<std::vector<std::int64_t>> splitSizes(const Attributes& attributes, const Value& given, std::int64_t extent, std::size_t outputs) {
+    std::vector<std::int64_t> sizes;
+    if (!given.isNone()) {
+        SONDE_ASSIGN(sizes, intsOf(given));
+    } else {
+        sizes = attributes.getInts("split");
+    }
+    if (sizes.empty()) {
+        const std::int64_t count = attributes.getInt("num_outputs", static_cast<std::int64_t>(outputs));
+        if (count < 1 || count > 1 << 20) return opError("cannot split into " + std::to_string(count) + " pieces");
+        const std::int64_t piece = (extent + count - 1) / count;
+        for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * piece, 0, piece));
+    }
+    std::int64_t total = 0;
+    for (std::int64_t size : sizes) {
+        if (size < 0 || __builtin_add_overflow(total, size, &total)) return opError("split sizes " + Shape(sizes).text() + " cannot be");
+    }
+    if (total != extent) return opError("split sizes " + Shape(sizes).text() + " do not add up to " + std::to_string(extent));
+    return sizes;
+}
+
+base::Result<void> onnxSplit(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
+    SONDE_ASSIGN(const std::vector<std::int64_t> sizes, splitSizes(context.attributes(), context.has(1) ? context.value(1) : Value(), x.dim(axis), context.outputCount()));
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i < sizes.size(); start += sizes[i++]) {
+        if (context.wants(i)) context.setOutput(i, Value(x.sliced(axis, start, sizes[i])));
+    }
+    return {};
+}
+
+base::Result<void> inferSplit(InferContext& context) {
+    const std::optional<Dims>& in = context.in(0).shape;
+    std::optional<std::vector<std::int64_t>> sizes;
+    std::size_t axis = 0;
+    if (in) {
+        SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), in->size()));
+        if ((*in)[axis].known() && (!context.has(1) || context.inputCount() < 2 || !context.constant(1).isNone())) {
+            SONDE_ASSIGN(sizes, splitSizes(context.attributes(), context.constant(1), (*in)[axis].value, context.outputCount()));
+        }
+    }
+    for (std::size_t i = 0; i < context.outputCount(); ++i) {
+        std::optional<Dims> dims = in;
+        if (dims) (*dims)[axis] = sizes && i < sizes->size() ? Dim::of((*sizes)[i]) : Dim{};
+        setLike(context, 0, std::move(dims), i);
+    }
+    return {};
+}
+
+/// One axis of a slice, clamped as numpy does.
+struct Cut {
+    std::size_t axis;
+    std::int64_t start, count, step;
+};
+
+base::Result<Cut> cutOf(std::size_t axis, std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
+    if (step == 0) return opError("a slice cannot have step 0");
+    if (step == std::numeric_limits<std::int64_t>::min()) ++step;
+    const auto wrap = [&](std::int64_t at) { return at < 0 ? at + extent : at; };
+    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+    start = std::clamp(wrap(start), step > 0 ? std::int64_t{0} : std::int64_t{-1}, high);
+    // The end of a backward slice may lie before the first element, which a wrapped -1 is not.
+    end = end < -extent ? low : std::clamp(wrap(end), low, high + (step > 0 ? 0 : 0));
+    const std::int64_t distance = step > 0 ? end - start : start - end;
+    const std::int64_t magnitude = step > 0 ? step : -step;
+    return Cut{axis, start, distance <= 0 ? 0 : (distance - 1) / magnitude + 1, step};
+}
+
+struct SliceRequest {
+    std::vector<std::int64_t> starts, ends, axes, steps;
+};
+
+base::Result<std::vector<Cut>> cutsOf(SliceRequest request, const std::vector<std::int64_t>& extents) {
+    const std::size_t count = request.starts.size();
+    if (request.axes.empty()) {
+        for (std::size_t i = 0; i < count; ++i) request.axes.push_back(static_cast<std::int64_t>(i));
+    }
+    if (request.steps.empty()) request.steps.assign(count, 1);
+    if (request.ends.size() != count || request.axes.size() != count || request.steps.size() != count) return opError("starts, ends, axes and steps differ in length");
+    SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(request.axes, extents.size()));
+    std::vector<Cut> cuts;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (extents[axes[i]] < 0) {
+            cuts.push_back({axes[i], 0, -1, 1});
+            continue;
+        }
+        SONDE_ASSIGN(const Cut cut, cutOf(axes[i], extents[axes[i]], request.starts[i], request.ends[i], request.steps[i]));
+        cuts.push_back(cut);
+    }
+    return cuts;
+}
+
+template <typename ValueAt>
+base::Result<SliceRequest> sliceRequest(const Attributes& attributes, std::size_t inputs, const ValueAt& valueAt) {
+    SliceRequest request;
+    if (inputs < 2) {
+        request.starts = attributes.getInts("starts");
+        request.ends = attributes.getInts("ends");
+        request.axes = attributes.getInts("axes");
+        return request;
+    }
+    SONDE_ASSIGN(request.starts, intsOf(valueAt(1)));
+    SONDE_ASSIGN(request.ends, intsOf(valueAt(2)));
+    if (inputs > 3 && !valueAt(3).isNone()) {
+        SONDE_ASSIGN(request.axes, intsOf(valueAt(3)));
+    }
+    if (inputs > 4 && !valueAt(4).isNone()) {
+        SONDE_ASSIGN(request.steps, intsOf(valueAt(4)));
+    }
+    return request;
+}
+
+base::Result<void> onnxSlice(KernelContext& context) {
+    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.value(i); }));
+    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), context.in(0).shape().dims()));
+    Tensor view = context.in(0);
+    for (const Cut& cut : cuts) view = view.sliced(cut.axis, cut.start, cut.count, cut.step);
+    context.setOutput(0, Value(std::move(view)));
+    return {};
+}
+
+base::Result<void> inferSlice(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    if (!dims) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    for (std::size_t i = 1; i < context.inputCount(); ++i) {
+        if (context.has(i) && context.constant(i).isNone()) {
+            setLike(context, 0, unknownDims(dims->size()));
+            return {};
+        }
+    }
+    SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.constant(i); }));
+    SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), extentsOf(*dims)));
+    for (const Cut& cut : cuts) (*dims)[cut.axis] = cut.count < 0 ? Dim{} : Dim::of(cut.count);
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> expandTo(KernelContext& context, const std::vector<std::int64_t>& request) {
+    SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), Shape(request)));
+    SONDE_ASSIGN(Tensor view, context.in(0).expanded(shape));
+    // A view of one number may stand for more elements than there is memory for: whoever reads it copies it.
+    SONDE_ASSIGN(Tensor out, context.output(0, view.dtype(), shape));
+    kernels::copyInto(context.pool(), view, out);
+    return {};
+}
+
+base::Result<void> inferExpand(InferContext& context) {
+    const base::Result<std::vector<std::int64_t>> request = intsOf(context.constant(1));
+    if (!context.in(0).shape || !request || context.constant(1).isNone()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    SONDE_ASSIGN(Dims dims, broadcastDims(*context.in(0).shape, dimsOf(Shape(*request))));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> tileBy(KernelContext& context, std::vector<std::int64_t> repeats) {
+    Tensor x = context.in(0);
+    // torch allows more repeats than dimensions.
+    while (x.rank() < repeats.size()) x = x.unsqueezed(0);
+    while (repeats.size() < x.rank()) repeats.insert(repeats.begin(), 1);
+    Shape shape = x.shape();
+    for (std::size_t i = 0; i < repeats.size(); ++i) {
+        if (repeats[i] < 0 || __builtin_mul_overflow(shape[i], repeats[i], &shape[i])) return opError("cannot repeat " + std::to_string(repeats[i]) + " times");
+    }
+    SONDE_ASSIGN(Tensor out, context.output(0, x.dtype(), shape));
+    if (out.numel() == 0) return {};
+    // Seen as [repeat, extent] for each dimension, the result is a broadcast of the input.
+    std::vector<std::int64_t> dims, strides;
+    const std::vector<std::int64_t> own = x.strides();
+    for (std::size_t i = 0; i < x.rank(); ++i) {
+        dims.insert(dims.end(), {repeats[i], x.dim(i)});
+        strides.insert(strides.end(), {0, own[i]});
+    }
+    const Tensor view = Tensor::onStorage(x.dtype(), Shape(dims), strides, x.storage(), x.offsetElements());
+    SONDE_ASSIGN(Tensor target, out.reshaped(Shape(dims)));
+    kernels::copyInto(context.pool(), view, target);
+    return {};
+}
+
+base::Result<void> onnxTile(KernelContext& context) {
+    if (context.inputCount() == 3) {
+        // Opset 1: how often, along which axis.
+        SONDE_ASSIGN(const std::int64_t tiles, intOf(context.value(1)));
+        SONDE_ASSIGN(const std::int64_t given, intOf(context.value(2)));
+        SONDE_ASSIGN(const std::size_t axis, axisOf(given, context.in(0).rank()));
+        std::vector<std::int64_t> repeats(context.in(0).rank(), 1);
+        repeats[axis] = tiles;
+        return tileBy(context, std::move(repeats));
+    }
+    SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
+    if (repeats.size() != context.in(0).rank()) return opError("repeats must have " + std::to_string(context.in(0).rank()) + " entries");
+    return tileBy(context, std::move(repeats));
+}
+
+base::Result<void> inferTile(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    const base::Result<std::vector<std::int64_t>> repeats = intsOf(context.constant(1));
+    if (dims && repeats && !context.constant(1).isNone() && repeats->size() == dims->size() && context.inputCount() == 2) {
+        for (std::size_t i = 0; i < dims->size(); ++i) {
+            if ((*repeats)[i] != 1) (*dims)[i] = (*dims)[i].known() ? Dim::of((*dims)[i].value * (*repeats)[i]) : Dim{};
+        }
+    } else if (dims) {
+        dims = unknownDims(dims->size());
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<kernels::PadMode> padMode(const std::string& name) {
+    if (name == "constant") return kernels::PadMode::Constant;
+    if (name == "reflect") return kernels::PadMode::Reflect;
+    if (name == "edge" || name == "replicate") return kernels::PadMode::Edge;
+    if (name == "wrap" || name == "circular") return kernels::PadMode::Wrap;
+    return opError("mode '" + name + "' is not known");
+}
+
+struct PadRequest {
+    std::vector<std::int64_t> before, after;
+};
+
+/// pads = [begins…, ends…], of all axes or of those given.
+base::Result<PadRequest> padRequest(const std::vector<std::int64_t>& pads, const std::optional<std::vector<std::int64_t>>& axes, std::size_t rank) {
+    PadRequest request{std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 0)};
+    std::vector<std::size_t> on(rank);
+    for (std::size_t i = 0; i < rank; ++i) on[i] = i;
+    if (axes) {
+        SONDE_ASSIGN(on, axesOf(*axes, rank));
+    }
+    if (pads.size() != 2 * on.size()) return opError("pads " + Shape(pads).text() + " must have " + std::to_string(2 * on.size()) + " entries");
+    for (std::size_t i = 0; i < on.size(); ++i) {
+        request.before[on[i]] = pads[i];
+        request.after[on[i]] = pads[on.size() + i];
+    }
+    return request;
+}
+
+base::Result<void> onnxPad(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    const Attributes& attributes = context.attributes();
+    SONDE_ASSIGN(const kernels::PadMode mode, padMode(attributes.getString("mode", "constant")));
+    std::vector<std::int64_t> pads = attributes.getInts("pads", attributes.getInts("paddings"));
+    std::optional<std::vector<std::int64_t>> axes;
+    Tensor value;
+    if (context.inputCount() > 1) {
+        SONDE_ASSIGN(pads, intsOf(context.value(1)));
+        if (context.has(2) && context.in(2).numel() > 0) value = context.in(2);
+        if (context.has(3)) {
+            SONDE_ASSIGN(axes, intsOf(context.value(3)));
+        }
+    } else if (attributes.getFloat("value", 0) != 0) {
+        SONDE_ASSIGN(value, Tensor::scalar<double>(attributes.getFloat("value", 0)).cast(x.dtype()));
+    }
+    SONDE_ASSIGN(const PadRequest request, padRequest(pads, axes, x.rank()));
+    return kernels::pad(context, x, request.before, request.after, mode, value);
+}
+
+base::Result<void> inferPad(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    const bool fromInput = context.inputCount() > 1;
+    if (!dims || (fromInput && (context.constant(1).isNone() || (context.has(3) && context.inputCount() > 3 && context.constant(3).isNone())))) {
+        setLike(context, 0, dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
+        return {};
+    }
+    std::vector<std::int64_t> pads = context.attributes().getInts("pads", context.attributes().getInts("paddings"));
+    std::optional<std::vector<std::int64_t>> axes;
+    if (fromInput) {
+        SONDE_ASSIGN(pads, intsOf(context.constant(1)));
+        if (context.inputCount() > 3 && !context.constant(3).isNone()) {
+            SONDE_ASSIGN(axes, intsOf(context.constant(3)));
+        }
+    }
+    SONDE_ASSIGN(const PadRequest request, padRequest(pads, axes, dims->size()));
+    for (std::size_t i = 0; i < dims->size(); ++i) {
+        const std::int64_t more = request.before[i] + request.after[i];
+        if (more != 0) (*dims)[i] = (*dims)[i].known() ? Dim::of(std::max<std::int64_t>(0, (*dims)[i].value + more)) : Dim{};
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> inferUnknown(InferContext& context) {
+    setLike(context, 0, std::nullopt);
+    return {};
+}
+
+base::Result<void> inferAtenList(InferContext& context, bool stack) {
+    const TypeInfo& list = context.in(0);
+    (void)stack;
+    context.set(0, TypeInfo::tensor(list.elements.empty() ? DType::Undefined : list.elements[0].dtype));
+    if (list.kind == ValueKind::Tuple && !stack && context.constant(1).kind() == ValueKind::Int) return inferConcatOf(context, list.elements, context.constant(1).toInt());
+    return {};
+}
+
+void defineAten(Registry& registry) {
+    registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors one behind the other", Category::Tensor, atenCat,
+                         [](InferContext& context) { return inferAtenList(context, false); }));
+    registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension", Category::Tensor, atenStack,
+                         [](InferContext& context) { return inferAtenList(context, true); }));
+    registry.add(atenRow("repeat(Tensor self, int[] repeats) -> Tensor", "repeats along each dimension", Category::Tensor,
+                         [](KernelContext& context) -> base::Result<void> {
+                             SONDE_ASSIGN(std::vector<std::int64_t> repeats, intsOf(context.value(1)));
+                             return tileBy(context, std::move(repeats));
+                         }, inferUnknown));
+}
+
+}  // namespace
+
+void define_tensor_ops(Registry& registry) {
+    for (int since : {1, 4}) {
+        Row row("Concat", since, "tensors one behind the other along an axis", Category::Tensor);
+        row.variadicIn("inputs", kAnyDType, "T").out("concat_result");
+        if (since == 1) row.attrInt("axis", 1);
+        else row.required("axis", AttributeKind::Int);
+        registry.add(row.runs(onnxConcat, inferConcat));
+    }
+    registry.add(Row("Split", 1, "cuts a tensor in pieces along an axis", Category::Tensor).in("input").optionalIn("split").out("outputs", Arity::Variadic)
+                     .attrInt("axis", 0).attrInts("split").attr("num_outputs", AttributeKind::Int).strided().runs(onnxSplit, inferSplit));
+    registry.add(Row("Slice", 1, "a range along each of some axes", Category::Tensor).in("data").out("output").required("starts", AttributeKind::Ints)
+                     .required("ends", AttributeKind::Ints).attrInts("axes").strided().runs(onnxSlice, inferSlice));
+    registry.add(Row("Slice", 10, "a range along each of some axes", Category::Tensor).in("data").in("starts", kIndex).in("ends", kIndex)
+                     .optionalIn("axes", kIndex).optionalIn("steps", kIndex).out("output").strided().runs(onnxSlice, inferSlice));
+    registry.add(Row("Expand", 8, "broadcast to a shape", Category::Tensor).in("input").in("shape", kInt64).out("output").strided()
+                     .runs([](KernelContext& context) -> base::Result<void> {
+                               SONDE_ASSIGN(const std::vector<std::int64_t> request, intsOf(context.value(1)));
+                               return expandTo(context, request);
+                           }, inferExpand));
+    registry.add(Row("Tile", 1, "repeats along each dimension", Category::Tensor).in("input").in("tiles").optionalIn("axis").out("output").runs(onnxTile, inferTile));
+    registry.add(Row("Tile", 6, "repeats along each dimension", Category::Tensor).in("input").in("repeats", kInt64).out("output").runs(onnxTile, inferTile));
+    registry.add(Row("Pad", 1, "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data").out("output").attrString("mode", "constant")
+                     .attrInts("pads").attrInts("paddings").attrFloat("value", 0).runs(onnxPad, inferPad));
+    registry.add(Row("Pad", 11, "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data", kAnyDType, "T").in("pads", kInt64)
+                     .optionalIn("constant_value", kAnyDType, "T").optionalIn("axes", kIndex).out("output").attrString("mode", "constant").runs(onnxPad, inferPad));
+    defineAten(registry);
+}
+
+}  // namespace sonde::ops
