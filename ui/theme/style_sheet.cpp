@@ -13,7 +13,7 @@ QSplitter::handle:hover { background: @Accent@; }
 QDockWidget::title { background: @Window@; padding: 5px 8px; border-bottom: 1px solid @Border@; text-align: left; }
 QToolBar { background: @Window@; border: none; border-bottom: 1px solid @Border@; spacing: 2px; padding: 3px 6px; }
 QToolBar::separator { background: @Border@; width: 1px; margin: 5px 5px; }
-QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 3px; outline: none; }
 QToolButton:hover { background: @Hover@; }
 QToolButton:pressed { background: @Pressed@; }
 QToolButton:checked { background: @AccentSoft@; color: @AccentSoftText@; }
@@ -22,7 +22,7 @@ QToolButton:disabled { color: @DisabledText@; }
 QToolButton[popupMode="1"] { padding-right: 14px; }
 QToolButton::menu-button { border: none; width: 12px; }
 QPushButton { background: @Raised@; color: @Text@; border: 1px solid @StrongBorder@; border-radius: 4px;
-              padding: 4px 12px; min-height: 16px; }
+              padding: 4px 12px; min-height: 16px; outline: none; }
 QPushButton:hover { background: @Hover@; }
 QPushButton:pressed { background: @Pressed@; }
 QPushButton:focus { border-color: @FocusRing@; }

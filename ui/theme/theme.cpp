@@ -1,10 +1,11 @@
 #include "ui/theme/theme.h"
 
+#include "ui/theme/calm_style.h"
+
 #include <QApplication>
 #include <QEvent>
 #include <QFontDatabase>
 #include <QPointer>
-#include <QStyleFactory>
 #include <QWidget>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ void Theme::install(QApplication& application) {
         // The palette that the platform brings, read before ours covers it, tells a dark desktop from a light one.
         m_systemDark = application.palette().color(QPalette::Window).lightness() < 128;
         m_baseFont = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+        QApplication::setStyle(new CalmStyle);
         application.installEventFilter(this);
         connect(&application, &QObject::destroyed, this, [this] { m_application = nullptr; });
     }

@@ -42,7 +42,6 @@ class PlacePicker : public QWidget {
         m_slider->setRange(0, widgetLimit(size));
         m_slider->setFixedWidth(90);
         m_slider->setAccessibleName(tr("Place on axis %1").arg(axis));
-        m_slider->setVisible(size > 1);
         connect(m_spin, &QSpinBox::valueChanged, this, &PlacePicker::placed);
         connect(m_slider, &QSlider::valueChanged, m_spin, &QSpinBox::setValue);
     }
@@ -144,6 +143,7 @@ SliceBar::SliceBar(QWidget* parent)
     axes->addWidget(m_rows);
     axes->addWidget(new QLabel(tr("across"), m_axes));
     axes->addWidget(m_columns);
+    for (QComboBox* box : {m_rows, m_columns}) box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_rows->setAccessibleName(tr("Axis that goes down"));
     m_columns->setAccessibleName(tr("Axis that goes across"));
     m_layout->addWidget(m_text);
@@ -220,6 +220,7 @@ void SliceBar::rebuild() {
     for (int axis = 0; axis < static_cast<int>(m_shape.size()); ++axis) {
         const bool hidden = std::find(m_hiddenAxes.begin(), m_hiddenAxes.end(), axis) != m_hiddenAxes.end();
         if (hidden || axis == m_slice.rowAxis || axis == m_slice.columnAxis) continue;
+        if (m_shape[static_cast<std::size_t>(axis)] < 2) continue;  // nothing to choose
         auto* picker = new PlacePicker(axis, m_shape[static_cast<std::size_t>(axis)], this);
         connect(picker, &PlacePicker::placed, this, [this, axis](int place) {
             Slice next = m_slice;

@@ -19,7 +19,7 @@ struct Slice {
     bool operator==(const Slice&) const = default;
 };
 
-/// Picks a slice: two axis pickers and a slider with a number for every other axis, or all of it as text in the way of
+/// Picks a slice: two axis pickers and a slider with a number for every other axis of two places or more, or all of it as text in the way of
 /// numpy: "0, :, 3, :". PageUp and PageDown step the last axis that is not shown.
 class SliceBar : public QWidget {
     Q_OBJECT

@@ -459,6 +459,8 @@ class TestValueWidgets : public QObject {
         QCOMPARE(SliceBar::text(bar.slice()), ":, :");
         bar.setShape({2, 2, 2, 2, 2, 2, 2, 2});
         QCOMPARE(visibleSpins(), 6);
+        bar.setShape({1, 5, 3, 3});
+        QCOMPARE(visibleSpins(), 1);
     }
 
     void sliceTextIsTakenOrPutBack() {

@@ -59,6 +59,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     outer->addWidget(m_splitter);
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setStretchFactor(1, 1);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &TensorViewer::refreshStatistics);
     connect(m_tree, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* row) {
         if (row) showTensor(m_valueKey + pathOfRow(*row), tensorOfRow(*row));
     });
@@ -108,7 +109,7 @@ void TensorViewer::buildBars() {
     m_switches->addWidget(copyButton);
     m_switches->addWidget(saveButton);
     m_statistics->setWordWrap(true);
-    m_statistics->setTextFormat(Qt::PlainText);
+    m_statistics->setTextFormat(Qt::RichText);
     m_statistics->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_statistics->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
     m_pointed->setColorRole(theme::ColorRole::MutedText);
@@ -216,12 +217,21 @@ const TensorViewInfo* TensorViewer::info(const QString& id) const {
     return nullptr;
 }
 
+QString TensorViewer::usualView() const {
+    const tensor::Tensor& tensor = m_shown.tensor;
+    // A few numbers, or text, are read best one by one.
+    if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
+    const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
+    if (axes.channel < 0) return heatMapView().id;
+    const auto extent = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
+    if (extent(axes.row) < 4 || extent(axes.column) < 4) return heatMapView().id;
+    return extent(axes.channel) == 3 ? imageView().id : extent(axes.channel) > 1 ? channelsView().id : heatMapView().id;
+}
+
 void TensorViewer::offerViews() {
     const TensorViewInfo* wanted = info(m_view);
-    // A single row of numbers or text is read best as a table.
-    const bool small = m_shown.tensor.numel() <= 16 || !isNumeric(m_shown.tensor);
-    if (!wanted || !wanted->accepts(m_shown.tensor)) wanted = nullptr;
-    if (!wanted && small) wanted = info(tableView().id);
+    if (!wanted || !wanted->accepts(m_shown.tensor)) wanted = info(usualView());
+    if (wanted && !wanted->accepts(m_shown.tensor)) wanted = nullptr;
     for (const TensorViewInfo& view : tensorViews()) {
         const bool accepted = view.accepts(m_shown.tensor);
         if (auto* button = m_tensorPart->findChild<QToolButton*>(view.id)) button->setEnabled(accepted);
@@ -278,29 +288,34 @@ void TensorViewer::refresh() {
     Q_EMIT shownChanged();
 }
 
-QString TensorViewer::statisticsText() const {
+QStringList TensorViewer::statistics() const {
     if (!m_shown.tensor.defined()) return {};
     QStringList parts{QString::fromStdString(m_shown.tensor.typeText())};
-    if (!m_shown.stats) return parts.first() + tr("   counting…");
+    if (!m_shown.stats) return parts << tr("counting…");
     const analysis::TensorStats& stats = *m_shown.stats;
-    if (!isNumeric(m_shown.tensor)) return parts.first();
+    if (!isNumeric(m_shown.tensor)) return parts;
     if (stats.finiteCount() > 0)
         parts << tr("min %1").arg(widgets::numberText(stats.minimum)) << tr("max %1").arg(widgets::numberText(stats.maximum))
               << tr("mean %1").arg(widgets::numberText(stats.mean)) << tr("std %1").arg(widgets::numberText(stats.deviation));
     if (stats.nanCount > 0) parts << tr("NaN %1").arg(widgets::countText(stats.nanCount));
     if (stats.infCount > 0) parts << tr("Inf %1").arg(widgets::countText(stats.infCount));
     if (stats.count > 0) parts << tr("zeros %1").arg(widgets::countText(stats.zeroCount));
-    return parts.join(QStringLiteral("   "));
+    return parts;
 }
 
 QString TensorViewer::pointedText() const { return m_pointed->text(); }
 
 void TensorViewer::refreshStatistics() {
-    m_statistics->setText(statisticsText());
-    QPalette palette = this->palette();
-    const bool bad = m_shown.hasBad();
-    palette.setColor(QPalette::WindowText, theme::color(bad ? theme::ColorRole::Warning : theme::ColorRole::Text));
-    m_statistics->setPalette(palette);
+    // Each name stays with its number when the line is broken; counts of bad values stand out.
+    QStringList parts;
+    for (const QString& part : statistics()) {
+        QString text = part.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
+        if (part.startsWith(QLatin1String("NaN ")) || part.startsWith(QLatin1String("Inf ")))
+            text = QStringLiteral("<b style='color:%1'>%2</b>").arg(theme::color(theme::ColorRole::Warning).name(), text);
+        parts << text;
+    }
+    m_statistics->setText(parts.join(QStringLiteral(" &nbsp; ")));
+    m_statistics->setAccessibleName(statisticsText());
 }
 
 void TensorViewer::copy() {

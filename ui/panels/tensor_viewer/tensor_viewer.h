@@ -44,7 +44,7 @@ class TensorViewer : public QWidget {
     void setCurrentView(const QString& id);
     void setSlice(const widgets::Slice& slice);
     /// "float32[1,64,56,56]   min -2.1   max 3.4 …"
-    QString statisticsText() const;
+    QString statisticsText() const { return statistics().join(QStringLiteral("   ")); }
     QString pointedText() const;
     widgets::RangeControl* rangeControl() const { return m_range; }
     /// Statistics are still being computed.
@@ -83,7 +83,9 @@ class TensorViewer : public QWidget {
     void remember();
     void offerViews();
     void refresh();
+    QStringList statistics() const;
     void refreshStatistics();
+    QString usualView() const;
     const TensorViewInfo* info(const QString& id) const;
 
     Shown m_shown;

@@ -36,6 +36,13 @@ Tensor counting(const Shape& shape) {
     return Tensor::of<float>(shape, values);
 }
 
+/// The heat map, or picture, that is seen: views that were seen before are still there.
+widgets::HeatMapView* seenMap(const TensorViewer& viewer) {
+    for (auto* map : viewer.findChildren<widgets::HeatMapView*>())
+        if (map->isVisible()) return map;
+    return nullptr;
+}
+
 }  // namespace
 
 class TestTensorViewer : public QObject {
@@ -108,7 +115,8 @@ class TestTensorViewer : public QObject {
         viewer.setCurrentView("heat_map");
         viewer.setSlice({2, 3, {1, 2, 0, 0}});
         QCoreApplication::processEvents();
-        auto* map = viewer.findChild<widgets::HeatMapView*>();
+        auto* map = seenMap(viewer);
+        QVERIFY(map);
         QCOMPARE(map->rows(), 20);
         QCOMPARE(map->columns(), 30);
         QTest::mouseMove(map->viewport(), map->cellRect(7, 11).center().toPoint());
@@ -126,7 +134,8 @@ class TestTensorViewer : public QObject {
         viewer.show();
         viewer.setValue("picture", rgb);
         viewer.setCurrentView("image");
-        auto* map = viewer.findChild<widgets::HeatMapView*>();
+        auto* map = seenMap(viewer);
+        QVERIFY(map);
         QCOMPARE(viewer.shown().channels, ChannelLayout::Last);
         QCoreApplication::processEvents();
         QCOMPARE(map->rows(), 2);
@@ -166,6 +175,27 @@ class TestTensorViewer : public QObject {
         // Another shape under the same name is no trouble.
         viewer.setValue("a", counting(Shape{2, 2}));
         QCOMPARE(viewer.shown().slice, (widgets::Slice{0, 1, {0, 0}}));
+    }
+
+    void theFirstViewSuitsTheShape_data() {
+        QTest::addColumn<std::vector<std::int64_t>>("dims");
+        QTest::addColumn<QString>("view");
+        using Dims = std::vector<std::int64_t>;
+        QTest::newRow("scalar") << Dims{} << "table";
+        QTest::newRow("scores") << Dims{1, 1000} << "heat_map";
+        QTest::newRow("few numbers") << Dims{1, 10} << "table";
+        QTest::newRow("weights of a linear layer") << Dims{10, 512} << "heat_map";
+        QTest::newRow("photograph") << Dims{1, 3, 224, 224} << "image";
+        QTest::newRow("photograph, channels last") << Dims{240, 320, 3} << "image";
+        QTest::newRow("feature maps") << Dims{1, 64, 56, 56} << "channels";
+        QTest::newRow("pooled features") << Dims{1, 512, 1, 1} << "heat_map";
+        QTest::newRow("attention") << Dims{1, 12, 77, 77} << "channels";
+    }
+    void theFirstViewSuitsTheShape() {
+        QFETCH(std::vector<std::int64_t>, dims);
+        TensorViewer viewer;
+        viewer.setValue("x", counting(Shape(dims)));
+        QTEST(viewer.currentView(), "view");
     }
 
     void aLockedRangeStaysForOtherTensors() {
