@@ -8,10 +8,11 @@ Verb checkVerb();
 Verb benchVerb();
 Verb opsVerb();
 Verb modelsVerb();
+Verb conformanceVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
     };
     return all;
 }
