@@ -8,11 +8,16 @@ Verb checkVerb();
 Verb benchVerb();
 Verb opsVerb();
 Verb modelsVerb();
-Verb conformanceVerb();
+#ifdef SONDE_WITH_UI
+Verb renderVerb();
+#endif
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(),
+#ifdef SONDE_WITH_UI
+        renderVerb(),
+#endif
     };
     return all;
 }

@@ -1,0 +1,111 @@
+#include <QGuiApplication>
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/options.h"
+#include "ui/canvas/export.h"
+#include "ui/canvas/layout_service.h"
+
+namespace sonde::app {
+
+namespace {
+
+using layout::Outline;
+using layout::ViewState;
+
+struct RenderOptions {
+    ModelOptions model;
+    std::string output;
+    std::optional<std::size_t> depth;
+    std::vector<std::string> expand;
+    std::string theme = "light";
+    std::string direction = "down";
+    double scale = 2;
+    bool weights = false;
+    bool attributes = false;
+};
+
+const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"};
+
+base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& outline) {
+    ViewState view;
+    view.hideConstants = !options.weights;
+    view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
+    layout::openToDepth(outline, view, options.depth.value_or(options.expand.empty() ? 1 : 0));
+    for (const std::string& qualname : options.expand) {
+        bool found = false;
+        for (const graph::Scope& scope : outline.graph().scopes()) {
+            if (scope.qualname != qualname || !outline.groupOf(scope.id)) continue;
+            layout::reveal(outline, view, scope.id);
+            layout::setOpen(outline, view, outline.groupOf(scope.id), true);
+            found = true;
+        }
+        if (!found)
+            return base::usageError("no module '" + qualname + "' was called in this model", "--expand",
+                                    "sonde trace MODEL lists the modules of all nodes");
+    }
+    return view;
+}
+
+base::Result<int> render(RenderOptions& options) {
+    const std::string ending = std::filesystem::path(options.output).extension().string();
+    if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
+        return base::usageError("no picture can be written as '" + ending + "'", options.output,
+                                "the file's name must end in .svg, .png, .pdf, .dot or .json");
+    SONDE_ASSIGN(const auto document, options.model.load());
+    // Fonts need an application object; no display is needed, nor asked whether there is one.
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    int argc = 1;
+    char name[] = "sonde";
+    char* argv[] = {name, nullptr};
+    const QGuiApplication application(argc, argv);
+
+    const Outline outline(document->graph);
+    SONDE_ASSIGN(const ViewState view, viewFor(options, outline));
+    canvas::CanvasStyle style;
+    style.scheme = options.theme == "dark" ? theme::Scheme::Dark : theme::Scheme::Light;
+    style.showAttributes = options.attributes;
+    const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
+    layout::SceneOptions sceneOptions;
+    sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {});
+    SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, commandLineWork()));
+    for (const std::string& note : scene->notes) std::fprintf(stderr, "%s\n", note.c_str());
+    const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph, measure,
+                                       style);
+    SONDE_TRY(canvas::exportScene(painter, {}, QString::fromStdString(options.output), options.scale));
+    return 0;
+}
+
+}  // namespace
+
+Verb renderVerb() {
+    return {"render", "Draw a model's graph into a file", "sonde render zoo:resnet18 -o resnet18.svg --expand layer1.0",
+            [](CLI::App& command) {
+                auto options = std::make_shared<RenderOptions>();
+                options->model.addTo(command);
+                command.add_option("-o,--output", options->output, "File to write; its ending gives the format: svg, png, pdf, dot, json")
+                    ->required();
+                command.add_option("--depth", options->depth, "Open modules to this depth; 0 closes all (default 1, with --expand 0)");
+                command.add_option("--expand", options->expand, "Open this module and what is around it; may be given again")
+                    ->type_name("QUALNAME")
+                    ->allow_extra_args(false);
+                command.add_option("--theme", options->theme, "light or dark")
+                    ->check(CLI::IsMember({"light", "dark"}))
+                    ->capture_default_str();
+                command.add_option("--direction", options->direction, "Where the graph flows: down or right")
+                    ->check(CLI::IsMember({"down", "right"}))
+                    ->capture_default_str();
+                command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
+                    ->check(CLI::Range(0.05, 8.0))
+                    ->capture_default_str();
+                command.add_flag("--weights", options->weights, "Draw weights and constants as nodes");
+                command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
+                return std::function<base::Result<int>()>([options] { return render(*options); });
+            }};
+}
+
+}  // namespace sonde::app

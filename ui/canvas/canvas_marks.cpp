@@ -1,0 +1,103 @@
+#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/previews.h"
+
+namespace sonde::canvas {
+
+using layout::ItemId;
+
+std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
+    if (!m_painter || !m_context.hasModel()) return {};
+    const layout::SceneLayout& scene = *this->scene();
+    const graph::InternalGraph& graph = m_context.graph();
+    std::vector<std::uint16_t> flags;
+    const auto mark = [&](graph::ExprId expr, std::uint16_t flag) {
+        if (!expr.valid()) return;
+        const ItemId id = scene.itemOf(expr);
+        if (!id) return;
+        if (flags.empty()) flags.resize(scene.items.size(), 0);
+        const bool inside = scene.item(id).what.kind == layout::ItemKind::Module && !scene.item(id).what.open;
+        flags[id.index()] = static_cast<std::uint16_t>(flags[id.index()] | flag | (inside ? kInside : 0));
+    };
+    for (const graph::NodeId node : m_context.watched()) {
+        const Preview* preview = m_marks.preview(node);
+        mark(graph.node(node).producer, static_cast<std::uint16_t>(kWatched | (preview && preview->bad ? kBadValue : 0)));
+    }
+    for (const graph::NodeId node : m_context.ends()) mark(graph.node(node).producer, kEnd);
+    const std::vector<graph::NodeId>& hits = m_context.searchHits();
+    for (std::size_t i = 0; i < hits.size(); ++i)
+        mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kHit | kCurrentHit : kHit);
+    if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
+
+    const auto& recording = m_context.recording();
+    if (!recording || m_context.isRunning()) return flags;
+    if (recording->error && recording->failedAt.valid()) mark(recording->failedAt, kFailed);
+    // Dimmed is what an end point, an error or a cancel left out: an item with an operation that was reached is not.
+    std::vector<bool> reached(scene.items.size(), false), holds(scene.items.size(), false);
+    bool anyLeftOut = false;
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        const graph::ExprId id(i);
+        if (graph.isErased(id) || layout::Outline::isConstant(graph.expr(id))) continue;
+        const ItemId item = scene.itemOf(id);
+        if (!item) continue;
+        const bool done = graph.expr(id).kind == graph::ExprKind::Input || recording->state(id) != exec::ExprState::NotReached ||
+                          (!graph.expr(id).outputs.empty() && recording->computed(graph.expr(id).outputs.front()));
+        holds[item.index()] = true;
+        if (done) reached[item.index()] = true;
+        anyLeftOut |= !done;
+    }
+    if (!anyLeftOut) return flags;
+    if (flags.empty()) flags.resize(scene.items.size(), 0);
+    for (std::size_t i = 0; i < flags.size(); ++i)
+        if (holds[i] && !reached[i]) flags[i] |= kDimmed;
+    return flags;
+}
+
+void GraphCanvas::refreshMarks() {
+    if (!m_painter) return;
+    std::vector<std::uint16_t> flags = computeFlags();
+    std::vector<std::uint32_t> changed;
+    constexpr std::size_t kMost = 256;
+    for (std::uint32_t i = 0; i < scene()->items.size() && changed.size() <= kMost; ++i) {
+        const std::uint16_t before = i < m_marks.flags.size() ? m_marks.flags[i] : std::uint16_t{0};
+        const std::uint16_t after = i < flags.size() ? flags[i] : std::uint16_t{0};
+        if (before != after) changed.push_back(i);
+    }
+    m_marks.flags = std::move(flags);
+    if (changed.empty()) return;
+    if (changed.size() > kMost)
+        m_tiles.invalidate();
+    else
+        for (const std::uint32_t id : changed)
+            m_tiles.invalidate(toQt(scene()->items[id].rect).adjusted(-14, -14, 14, 14));
+    m_tilesComplete = false;
+    Q_EMIT marksChanged();
+    update();
+}
+
+void GraphCanvas::refreshPreviews() {
+    if (!m_context.hasModel()) return;
+    std::vector<std::pair<graph::NodeId, tensor::Value>> values;
+    for (const graph::NodeId node : m_context.watched())
+        if (const tensor::Value* value = m_context.value(node)) values.emplace_back(node, *value);
+    m_previewJob.start(
+        [values = std::move(values), scheme = style().scheme](const base::WorkContext& work) {
+            auto made = std::make_shared<Previews>();
+            for (const auto& [node, value] : values) {
+                if (work.cancelled()) break;
+                made->emplace(node, makePreview(value, scheme, work.stop));
+            }
+            return made;
+        },
+        [this](const std::shared_ptr<Previews>& made) {
+            m_marks.previews = made;
+            refreshMarks();
+            if (!m_painter) return;
+            for (const graph::NodeId node : m_context.watched())
+                if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer))
+                    m_tiles.invalidate(toQt(scene()->item(item).rect).adjusted(-14, -14, 14, 14));
+            m_tilesComplete = false;
+            update();
+        });
+}
+
+}  // namespace sonde::canvas

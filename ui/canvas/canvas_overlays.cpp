@@ -1,0 +1,112 @@
+#include "ui/canvas/canvas_overlays.h"
+
+#include <QLabel>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/legend.h"
+#include "ui/canvas/overview_map.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::canvas {
+
+namespace {
+
+constexpr int kGap = 10;
+
+QLabel* plate(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setAutoFillBackground(true);
+    label->setMargin(4);
+    label->setTextFormat(Qt::RichText);
+    label->hide();
+    return label;
+}
+
+void restyle(QLabel* label) {
+    QPalette palette = label->palette();
+    palette.setColor(QPalette::Window, theme::color(theme::ColorRole::Canvas));
+    palette.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
+    palette.setColor(QPalette::Link, theme::color(theme::ColorRole::Link));
+    label->setPalette(palette);
+    label->setFont(theme::Theme::instance().smallFont());
+}
+
+}  // namespace
+
+CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
+    : QObject(&canvas), m_canvas(canvas), m_map(new OverviewMap(canvas)), m_legend(new Legend(&canvas)),
+      m_path(plate(&canvas)), m_hidden(plate(&canvas)) {
+    m_path->setAccessibleName(tr("Path of modules"));
+    m_hidden->setAccessibleName(tr("What is hidden"));
+    m_map->hide();
+    m_legend->hide();
+    connect(m_path, &QLabel::linkActivated, this, [this](const QString& link) {
+        bool ok = false;
+        const uint scope = link.toUInt(&ok);
+        if (ok && m_canvas.m_context.hasModel() && scope < m_canvas.m_context.graph().scopeCount())
+            m_canvas.m_context.navigateTo(m_canvas.m_context.selectionOf(graph::ScopeId(std::size_t{scope})));
+    });
+}
+
+void CanvasOverlays::refresh() {
+    const auto scene = m_canvas.scene();
+    m_map->setVisible(m_overviewWanted && scene != nullptr);
+    m_legend->setVisible(m_legendWanted && scene != nullptr);
+    m_map->sceneChanged();
+    m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get());
+    restyle(m_hidden);
+    const QString hidden = m_canvas.hiddenText();
+    m_hidden->setText(hidden.toHtmlEscaped());
+    m_hidden->setVisible(!hidden.isEmpty());
+    refreshPath();
+    arrange();
+}
+
+void CanvasOverlays::refreshPath() {
+    restyle(m_path);
+    QStringList parts;
+    if (m_canvas.m_context.hasModel()) {
+        const graph::InternalGraph& graph = m_canvas.m_context.graph();
+        graph::ScopeId scope = m_canvas.m_context.selection().scope;
+        // A hostile file may nest modules thousands deep; the innermost ones tell where one is.
+        constexpr qsizetype kMost = 8;
+        while (scope.valid() && parts.size() < kMost) {
+            const graph::Scope& at = graph.scope(scope);
+            const QString whole = at.qualname.empty() ? QString::fromStdString(graph.name) : QString::fromStdString(at.qualname);
+            const QString tail = at.qualname.empty() ? whole : whole.mid(whole.lastIndexOf(u'.') + 1);
+            parts.prepend(QStringLiteral("<a style='text-decoration:none' href='%1'>%2</a>")
+                              .arg(scope.value).arg(tail.left(40).toHtmlEscaped()));
+            scope = at.parent;
+        }
+    }
+    m_path->setText(parts.join(QStringLiteral(" › ")));
+    m_path->setVisible(parts.size() > 1);
+    arrange();
+}
+
+void CanvasOverlays::arrange() {
+    const QSize size = m_canvas.size();
+    m_map->resize(m_map->sizeHint());
+    m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
+    // In a small window the map would hide what it is a map of.
+    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 3 * m_map->width() && size.height() > 2 * m_map->height());
+    m_hidden->adjustSize();
+    m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
+    m_legend->resize(m_legend->sizeHint());
+    m_legend->move(kGap, size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
+    m_path->adjustSize();
+    m_path->move(kGap, kGap);
+}
+
+void CanvasOverlays::setOverviewVisible(bool visible) {
+    m_overviewWanted = visible;
+    arrange();
+}
+
+void CanvasOverlays::setLegendVisible(bool visible) {
+    m_legendWanted = visible;
+    m_legend->setVisible(visible && m_canvas.scene());
+    arrange();
+}
+
+}  // namespace sonde::canvas

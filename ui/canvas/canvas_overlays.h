@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QObject>
+
+#include "ui/theme/color_role.h"
+
+class QLabel;
+class QWidget;
+
+namespace sonde::canvas {
+
+class GraphCanvas;
+class Legend;
+class OverviewMap;
+
+/// What stands in the corners of the canvas: the path of modules to the selection, the overview map, the legend and
+/// the count of what is hidden.
+class CanvasOverlays : public QObject {
+    Q_OBJECT
+  public:
+    explicit CanvasOverlays(GraphCanvas& canvas);
+
+    /// The scene or the colours are other than before.
+    void refresh();
+    void refreshPath();
+    void arrange();
+
+    void setOverviewVisible(bool visible);
+    void setLegendVisible(bool visible);
+    bool overviewVisible() const { return m_overviewWanted; }
+    bool legendVisible() const { return m_legendWanted; }
+
+  private:
+    GraphCanvas& m_canvas;
+    OverviewMap* m_map;
+    Legend* m_legend;
+    QLabel* m_path;
+    QLabel* m_hidden;
+    bool m_overviewWanted = true, m_legendWanted = false;
+};
+
+}  // namespace sonde::canvas

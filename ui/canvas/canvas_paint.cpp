@@ -1,0 +1,162 @@
+#include <QPaintEvent>
+
+#include "ui/canvas/canvas_transition.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::canvas {
+
+using layout::ItemId;
+using theme::ColorRole;
+
+namespace {
+
+/// Of the 16.7 ms of a frame, what painting tiles may take; the rest is for copying them and for the window.
+constexpr std::chrono::microseconds kTileBudget{7000};
+/// More than this moving at once is neither smooth nor legible.
+constexpr std::size_t kMostMoving = 400;
+
+}  // namespace
+
+void GraphCanvas::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    if (!m_painter) {
+        painter.fillRect(rect(), style().color(ColorRole::Canvas));
+    } else if (m_transition) {
+        paintTransition(painter);
+    } else {
+        paintScene(painter);
+    }
+    if (m_painter && !m_transition) paintOverlay(painter);
+    paintNotice(painter);
+}
+
+void GraphCanvas::paintScene(QPainter& painter) {
+    const auto render = [this](QPainter& p, const QRectF& area, double scale) { m_painter->paint(p, m_marks, area, scale); };
+    m_tilesComplete = m_tiles.paint(painter, m_camera, size(), devicePixelRatioF(), style().color(ColorRole::Canvas), render,
+                                    kTileBudget);
+    if (!m_tilesComplete)
+        update();
+    else
+        m_idleTimer.start();
+}
+
+void GraphCanvas::paintOverlay(QPainter& painter) {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setTransform(m_camera.transform(size()), true);
+    const double scale = m_camera.scale;
+    const ItemId current = currentItem();
+    if (m_hoverEdge >= 0) m_painter->paintEdgeHighlight(painter, m_hoverEdge, scale);
+    if (m_hoverItem && m_hoverItem != current && !scene()->item(m_hoverItem).what.open)
+        m_painter->paintHighlight(painter, m_hoverItem, scale, false);
+    for (const graph::NodeId node : m_context.selectedNodes()) {
+        const ItemId item = scene()->itemOf(m_context.graph().node(node).producer);
+        if (item && item != current && m_context.selectedNodes().size() > 1)
+            m_painter->paintHighlight(painter, item, scale, true);
+    }
+    if (current) m_painter->paintHighlight(painter, current, scale, true);
+    painter.restore();
+    if (m_drag == Drag::SelectBox || m_drag == Drag::ZoomBox) {
+        QColor fill = style().color(ColorRole::SelectionOutline);
+        painter.setPen(QPen(fill, 1, m_drag == Drag::ZoomBox ? Qt::DashLine : Qt::SolidLine));
+        fill.setAlphaF(0.12F);
+        painter.setBrush(fill);
+        painter.drawRect(QRectF(m_pressPixel, m_lastPixel).normalized());
+    }
+}
+
+void GraphCanvas::paintNotice(QPainter& painter) {
+    if (!m_noticeShown) return;
+    const QString text = m_painter ? tr("Laying out… the last picture stays meanwhile") : tr("Laying out…");
+    const CanvasStyle look = style();
+    const QFont font = theme::Theme::instance().uiFont();
+    painter.setFont(font);
+    const QFontMetrics metrics(font);
+    const QRect plate(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
+                      metrics.height() + 12);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(look.color(ColorRole::Border));
+    painter.setBrush(look.color(ColorRole::Raised));
+    painter.drawRoundedRect(plate, theme::kCornerRadius, theme::kCornerRadius);
+    painter.setPen(look.color(ColorRole::Text));
+    painter.drawText(plate, Qt::AlignCenter, text);
+}
+
+void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Camera& cameraBefore) {
+    m_transition.reset();
+    const int duration = theme::Theme::instance().animationMs(180);
+    if (duration <= 0 || !isVisible()) return;
+    auto transition = std::make_unique<Transition>();
+    const layout::SceneLayout& old = before->index().scene();
+    const QRectF view = m_camera.visible(size());
+    const auto place = [&](const QRectF& rect) {
+        const QPointF corner = m_camera.toScene(cameraBefore.toPixel(rect.topLeft(), size()), size());
+        return QRectF(corner, rect.size() * (cameraBefore.scale / m_camera.scale));
+    };
+    bool moves = false;
+    for (std::uint32_t id = 0; id < scene()->items.size(); ++id) {
+        const layout::SceneItem& item = scene()->items[id];
+        const ItemId was = old.find(item.key);
+        const QRectF from = was ? place(toQt(old.item(was).rect)) : QRectF();
+        if (!toQt(item.rect).intersects(view) && !from.intersects(view)) continue;
+        if (transition->moves.size() == kMostMoving) return;
+        moves |= from.isNull() || (from.topLeft() - toQt(item.rect).topLeft()).manhattanLength() > 1;
+        transition->moves.push_back({id, from});
+    }
+    if (!moves) return;
+    transition->before = std::move(before);
+    transition->cameraBefore = cameraBefore;
+    transition->animation.setStartValue(0.0);
+    transition->animation.setEndValue(1.0);
+    transition->animation.setDuration(duration);
+    transition->animation.setEasingCurve(QEasingCurve::InOutCubic);
+    m_transition = std::move(transition);
+    connect(&m_transition->animation, &QVariantAnimation::valueChanged, this, [this](const QVariant& value) {
+        if (m_transition) m_transition->t = value.toDouble();
+        update();
+    });
+    // Queued: the animation must not be destroyed while it tells that it ended.
+    connect(&m_transition->animation, &QVariantAnimation::finished, this, [this] {
+        m_transition.reset();
+        update();
+    }, Qt::QueuedConnection);
+    m_transition->animation.start();
+}
+
+void GraphCanvas::paintTransition(QPainter& painter) {
+    const double t = m_transition->t, scale = m_camera.scale;
+    painter.fillRect(rect(), style().color(ColorRole::Canvas));
+    painter.setRenderHint(QPainter::Antialiasing);
+    const ItemPainter& items = m_painter->items();
+    const auto paintItems = [&](bool open) {
+        for (const Transition::Move& move : m_transition->moves) {
+            layout::SceneItem item = scene()->items[move.item];
+            if (item.what.open != open) continue;
+            if (!move.from.isNull()) {
+                const auto mix = [t](double a, double b) { return a + (b - a) * t; };
+                item.rect = {mix(move.from.x(), item.rect.x), mix(move.from.y(), item.rect.y),
+                             mix(move.from.width(), item.rect.width), mix(move.from.height(), item.rect.height)};
+            }
+            painter.setOpacity(move.from.isNull() ? t : 1.0);
+            const ItemId id(std::size_t{move.item});
+            items.paint(painter, item, m_painter->index().depth(id), m_marks.of(id), m_marks, scale);
+        }
+        painter.setOpacity(1);
+    };
+    painter.setTransform(m_camera.transform(size()));
+    paintItems(true);
+    if (t < 0.5) {
+        painter.setOpacity(1 - 2 * t);
+        painter.setTransform(m_transition->cameraBefore.transform(size()));
+        m_transition->before->paintEdges(painter, m_transition->cameraBefore.visible(size()), scale);
+    } else {
+        painter.setOpacity(2 * t - 1);
+        m_painter->paintEdges(painter, m_camera.visible(size()), scale);
+    }
+    painter.setTransform(m_camera.transform(size()));
+    paintItems(false);
+    painter.resetTransform();
+}
+
+}  // namespace sonde::canvas

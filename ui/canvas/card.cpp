@@ -1,0 +1,59 @@
+#include "ui/canvas/card.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde::canvas {
+
+using layout::ItemKind;
+
+namespace {
+
+/// Widths in steps, so that blocks whose names differ by a digit share one layout.
+double stepped(double width) { return std::ceil(width / 8) * 8; }
+
+}  // namespace
+
+layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDescription& what, bool watched) const {
+    const ItemText text = itemText(graph, what);
+    const auto body = [&](const QString& line) { return line.isEmpty() ? 0.0 : bodyLine(); };
+    const double toggle = hasToggle(what) ? kToggle + 6 : 0;
+    const double title = m_measure.width(TextRole::Title, text.title) + toggle;
+    const double second = m_measure.width(TextRole::Body, text.qualname);
+
+    if (what.kind == ItemKind::Stub) {
+        const double width = m_measure.width(TextRole::Small, text.title) + 26;
+        return {stepped(std::clamp(width, 40.0, 160.0)), smallLine() + 6};
+    }
+    if (what.open) {
+        const double width = title + 10 + second + 2 * kPadX;
+        return {stepped(std::clamp(width, 80.0, kWidest)), titleLine() + 2 * kPadY};
+    }
+    const QString third = m_style.showNames || what.kind != ItemKind::Expr ? text.name : QString();
+    // Watch and end marks stand in the corner; room for them is always there, so setting one moves nothing.
+    double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, third)});
+    double height = titleLine() + body(text.qualname) + body(third);
+    if (m_style.showAttributes && what.kind == ItemKind::Expr) {
+        for (const QString& line : attributeLines(graph.expr(what.expr), kAttributeLines)) {
+            width = std::max(width, m_measure.width(TextRole::Small, line));
+            height += smallLine();
+        }
+    }
+    width = std::clamp(width, 60.0, kWidest) + 2 * kPadX + kAccent;
+    if (watched) {
+        width += kThumbnail + kPadX;
+        height = std::max(height, kThumbnail) + smallLine() + 2;
+    }
+    return {stepped(width), height + 2 * kPadY};
+}
+
+layout::ItemMetrics itemMetrics(std::shared_ptr<const graph::InternalGraph> graph, const CanvasStyle& style,
+                                std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched) {
+    return [graph = std::move(graph), style, measure = std::move(measure),
+            watched = std::move(watched)](const layout::ItemDescription& what) {
+        const bool live = what.kind != ItemKind::Stub && !watched.empty() && watched.contains(nodeOf(*graph, what));
+        return Card(*measure, style).size(*graph, what, live);
+    };
+}
+
+}  // namespace sonde::canvas

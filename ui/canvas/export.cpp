@@ -1,0 +1,127 @@
+#include "ui/canvas/export.h"
+
+#include <QBuffer>
+#include <QFileInfo>
+#include <QPdfWriter>
+#include <QRegularExpression>
+#include <QSaveFile>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/layout/dot_export.h"
+#include "ui/canvas/svg_device.h"
+
+namespace sonde::canvas {
+namespace {
+
+constexpr double kMargin = 24;
+constexpr double kMostPixels = 16384;
+
+QRectF pageOf(const ScenePainter& painter) {
+    return toQt(painter.index().scene().bounds).adjusted(-kMargin, -kMargin, kMargin, kMargin);
+}
+
+QColor groundOf(const ScenePainter& painter) { return painter.items().style().color(theme::ColorRole::Canvas); }
+
+QByteArray svg(const ScenePainter& painter, const SceneMarks& marks) {
+    SvgDevice device(pageOf(painter), groundOf(painter), QString::fromStdString(painter.items().graph().name));
+    QPainter p(&device);
+    painter.paintNested(p, marks, 1.0, {[&](const QString& title) { device.beginGroup(title); }, [&] { device.endGroup(); }});
+    p.end();
+    return device.data();
+}
+
+QByteArray png(const ScenePainter& painter, const SceneMarks& marks, double scale) {
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    sceneImage(painter, marks, pageOf(painter), scale).save(&buffer, "PNG");
+    return bytes;
+}
+
+/// Dates and random ids that the writer puts into a file are replaced by fixed ones of the same length, so that the
+/// offsets in the file stay right.
+void fixVolatileParts(QByteArray& pdf) {
+    const auto blank = [&pdf](const QByteArray& before, char until, const char* allowed, char with) {
+        for (qsizetype at = pdf.indexOf(before); at >= 0; at = pdf.indexOf(before, at)) {
+            at += before.size();
+            for (; at < pdf.size() && pdf[at] != until; ++at)
+                if (std::strchr(allowed, pdf[at])) pdf[at] = with;
+        }
+    };
+    static constexpr const char* kDigits = "0123456789";
+    static constexpr const char* kHex = "0123456789abcdefABCDEF";
+    blank("/CreationDate (D:", ')', kDigits, '0');
+    blank("/ModDate (D:", ')', kDigits, '0');
+    for (const char* tag : {"<xmp:CreateDate>", "<xmp:ModifyDate>", "<xmp:MetadataDate>"}) blank(tag, '<', kDigits, '0');
+    blank("xmpMM:DocumentID=\"uuid:", '"', kHex, '0');
+    blank("<xmpMM:DocumentID>uuid:", '<', kHex, '0');
+    blank("<xmpMM:InstanceID>uuid:", '<', kHex, '0');
+    const qsizetype id = pdf.lastIndexOf("/ID [");
+    for (qsizetype at = id; id >= 0 && at < pdf.size() && pdf[at] != ']'; ++at)
+        if (at > id + 4 && std::strchr(kHex, pdf[at])) pdf[at] = '0';
+}
+
+QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
+    const QRectF page = pageOf(painter);
+    // Readers refuse pages of more than 14,400 points: a larger picture is drawn smaller.
+    const double shrink = std::min(1.0, 14000.0 / std::max(page.width(), page.height()));
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    {
+        QPdfWriter writer(&buffer);
+        writer.setTitle(QString::fromStdString(painter.items().graph().name));
+        writer.setCreator(QStringLiteral("Sonde"));
+        writer.setResolution(720);
+        writer.setPageSize(QPageSize(page.size() * shrink, QPageSize::Point, QString(), QPageSize::ExactMatch));
+        writer.setPageMargins(QMarginsF(0, 0, 0, 0));
+        QPainter p(&writer);
+        p.scale(10 * shrink, 10 * shrink);
+        p.translate(-page.topLeft());
+        p.fillRect(page, groundOf(painter));
+        painter.paintNested(p, marks, 1.0, {[](const QString&) {}, [] {}});
+    }
+    fixVolatileParts(bytes);
+    return bytes;
+}
+
+}  // namespace
+
+QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, double scale) {
+    const double longest = std::max({area.width(), area.height(), 1.0});
+    scale = std::min(scale, kMostPixels / longest);
+    const QSize size(std::max(1, static_cast<int>(std::ceil(area.width() * scale))),
+                     std::max(1, static_cast<int>(std::ceil(area.height() * scale))));
+    QImage image(size, QImage::Format_RGB32);
+    if (image.isNull()) return image;
+    image.fill(groundOf(painter));
+    QPainter p(&image);
+    p.scale(scale, scale);
+    p.translate(-area.topLeft());
+    painter.paint(p, marks, area, scale);
+    return image;
+}
+
+base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale) {
+    if (format == QLatin1String("svg")) return svg(painter, marks);
+    if (format == QLatin1String("pdf")) return pdf(painter, marks);
+    if (format == QLatin1String("png")) return png(painter, marks, scale);
+    const graph::InternalGraph& graph = painter.items().graph();
+    if (format == QLatin1String("dot")) return QByteArray::fromStdString(layout::sceneDot(graph, painter.index().scene()));
+    if (format == QLatin1String("json")) return QByteArray::fromStdString(layout::sceneJson(graph, painter.index().scene()));
+    return base::usageError("no picture can be written as '" + format.toStdString() + "'", {},
+                            "the file's name must end in .svg, .png, .pdf, .dot or .json");
+}
+
+base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& marks, const QString& path, double scale) {
+    SONDE_ASSIGN(const QByteArray bytes, sceneBytes(painter, marks, QFileInfo(path).suffix().toLower(), scale));
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+        return base::usageError("the picture cannot be written: " + file.errorString().toStdString(), path.toStdString(),
+                                "choose a folder that exists and may be written to");
+    return {};
+}
+
+}  // namespace sonde::canvas

@@ -1,0 +1,320 @@
+#include "ui/canvas/graph_canvas.h"
+
+#include <QApplication>
+#include <QVariantAnimation>
+
+#include "ui/canvas/canvas_overlays.h"
+#include "ui/canvas/canvas_transition.h"
+#include "ui/canvas/export.h"
+#include "ui/canvas/layout_service.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::canvas {
+
+using layout::ItemId;
+using layout::SceneLayout;
+using theme::Theme;
+
+struct GraphCanvas::Composed {
+    std::shared_ptr<const SceneIndex> index;
+    std::shared_ptr<const graph::InternalGraph> graph;
+    CanvasStyle style;
+    std::optional<base::Error> error;
+};
+
+GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(tr("Graph"));
+    m_overlays = new CanvasOverlays(*this);
+
+    m_noticeTimer.setSingleShot(true);
+    m_noticeTimer.setInterval(1000);
+    connect(&m_noticeTimer, &QTimer::timeout, this, [this] {
+        m_noticeShown = true;
+        update();
+    });
+    m_idleTimer.setSingleShot(true);
+    m_idleTimer.setInterval(30);
+    connect(&m_idleTimer, &QTimer::timeout, this, [this] {
+        if (!m_painter || !m_tilesComplete || m_drag != Drag::None) return;
+        const auto render = [this](QPainter& p, const QRectF& area, double scale) { m_painter->paint(p, m_marks, area, scale); };
+        if (m_tiles.prepareAround(m_camera, size(), devicePixelRatioF(), style().color(theme::ColorRole::Canvas), render))
+            m_idleTimer.start();
+    });
+    connectContext();
+    connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
+    if (m_context.hasModel()) requestLayout();
+}
+
+GraphCanvas::~GraphCanvas() {
+    m_layoutJob.abandon();
+    m_previewJob.abandon();
+}
+
+void GraphCanvas::connectContext() {
+    using Context = context::InspectorContext;
+    connect(&m_context, &Context::documentOpened, this, [this] {
+        clearScene();
+        requestLayout();
+    });
+    connect(&m_context, &Context::documentClosed, this, &GraphCanvas::clearScene);
+    connect(&m_context, &Context::viewChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context, &Context::labelsChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context, &Context::watchChanged, this, [this] {
+        refreshMarks();
+        refreshPreviews();
+        requestLayout();  // a watched node's card has room for its value
+    });
+    connect(&m_context, &Context::endChanged, this, &GraphCanvas::refreshMarks);
+    connect(&m_context, &Context::searchHitsChanged, this, &GraphCanvas::refreshMarks);
+    for (const auto signal : {&Context::runStarted, &Context::runProgressed})
+        connect(&m_context, signal, this, &GraphCanvas::refreshMarks);
+    connect(&m_context, &Context::runFinished, this, [this] {
+        refreshMarks();
+        refreshPreviews();
+    });
+    connect(&m_context, &Context::inputsChanged, this, &GraphCanvas::refreshPreviews);
+    connect(&m_context, &Context::valueArrived, this, &GraphCanvas::refreshPreviews);
+    connect(&m_context, &Context::selectionChanged, this, [this](const context::Selection& selection) {
+        const ItemId item = itemOf(selection);
+        // A stub that was clicked keeps the keyboard's place although its value is made elsewhere.
+        const ItemId current = currentItem();
+        const bool stays = current && selectionOf(current) == selection;
+        if (!stays) setCurrent(item);
+        announce();
+        m_overlays->refreshPath();
+        update();
+    });
+    connect(&m_context, &Context::revealRequested, this, [this](const context::Selection& selection) {
+        if (m_layoutJob.isActive())
+            m_wantedView = selection;
+        else
+            ensureVisible(selection);
+    });
+}
+
+CanvasStyle GraphCanvas::style() const {
+    return {Theme::instance().scheme(), Theme::instance().textScale(), m_context.showsNames(), m_context.showsAttributes()};
+}
+
+std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
+    return m_painter ? m_painter->index().sharedScene() : nullptr;
+}
+
+void GraphCanvas::clearScene() {
+    m_layoutJob.abandon();
+    m_previewJob.abandon();
+    ++m_layoutNumber;
+    m_painter.reset();
+    m_transition.reset();
+    m_marks = {};
+    m_current.reset();
+    m_hoverItem = {};
+    m_hoverEdge = -1;
+    m_wantedAnchor.reset();
+    m_wantedView.reset();
+    m_toldNotes.clear();
+    m_firstLayout = true;
+    m_noticeTimer.stop();
+    m_noticeShown = false;
+    m_tiles.invalidate(false);
+    m_overlays->refresh();
+    Q_EMIT sceneChanged();
+    update();
+}
+
+void GraphCanvas::requestLayout() {
+    if (!m_context.hasModel() || !m_context.outline()) return;
+    const std::uint64_t number = ++m_layoutNumber;
+    const CanvasStyle drawn = style();
+    const std::shared_ptr<const layout::Outline> outline = m_context.outline();
+    const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
+    layout::SceneOptions options;
+    options.metrics = itemMetrics(graph, drawn, m_measure,
+                                  {m_context.watched().begin(), m_context.watched().end()});
+    const QPointer<GraphCanvas> self(this);
+    options.onPartial = [self, number, graph, drawn](std::shared_ptr<const SceneLayout> scene) {
+        auto index = std::make_shared<const SceneIndex>(std::move(scene));
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [self, number, graph, drawn, index] {
+                if (self && self->m_layoutNumber == number) self->takeScene({index, graph, drawn, {}}, false);
+            },
+            Qt::QueuedConnection);
+    };
+    if (!m_noticeTimer.isActive() && !m_noticeShown) m_noticeTimer.start();
+    m_layoutJob.start(
+        [outline, graph, drawn, view = m_context.view(), options](const base::WorkContext& work) -> Composed {
+            auto scene = layOut(*outline, view, options, work);
+            if (!scene) return {nullptr, graph, drawn, std::move(scene).error()};
+            return {std::make_shared<const SceneIndex>(std::move(scene).value()), graph, drawn, {}};
+        },
+        [this](Composed composed) { takeScene(std::move(composed), true); });
+}
+
+void GraphCanvas::takeScene(Composed composed, bool final) {
+    if (final) {
+        m_noticeTimer.stop();
+        m_noticeShown = false;
+    }
+    if (!composed.index) {
+        if (composed.error && composed.error->kind != base::ErrorKind::Cancelled) m_context.report(*composed.error);
+        update();
+        return;
+    }
+    const std::optional<Anchor> anchor = m_wantedAnchor ? m_wantedAnchor : chooseAnchor();
+    const std::shared_ptr<ScenePainter> before = m_painter;
+    const Camera cameraBefore = m_camera;
+    m_painter = std::make_shared<ScenePainter>(composed.index, composed.graph, m_measure, composed.style);
+    m_hoverItem = {};
+    m_hoverEdge = -1;
+    m_marks.flags = computeFlags();
+    if (m_firstLayout || !before) {
+        placeFirst();
+    } else if (anchor) {
+        if (const ItemId item = findAnchor(*anchor)) {
+            const QPointF corner = toQt(composed.index->scene().item(item).rect).topLeft();
+            m_camera.centre = corner - (anchor->corner - QPointF(width(), height()) / 2.0) / m_camera.scale;
+        }
+    }
+    m_tiles.invalidate(false);
+    m_tilesComplete = false;
+    if (before && !m_firstLayout && final) startTransition(before, cameraBefore);
+    if (final) {
+        m_firstLayout = false;
+        m_wantedAnchor.reset();
+        for (const std::string& note : composed.index->scene().notes)
+            if (m_toldNotes.insert(note).second)
+                m_context.report(context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
+    }
+    m_overlays->refresh();
+    Q_EMIT sceneChanged();
+    Q_EMIT cameraChanged();
+    if (final && m_wantedView) ensureVisible(*std::exchange(m_wantedView, std::nullopt));
+    update();
+    if (final) Q_EMIT layoutFinished();
+}
+
+void GraphCanvas::placeFirst() {
+    const QRectF all = toQt(scene()->bounds);
+    Camera whole = Camera::fitting(all, size(), 24, 1.0);
+    // A picture too large to be read as a whole is shown from where it begins.
+    constexpr double kReadable = 0.5;
+    if (whole.scale < kReadable) {
+        QPointF begin = all.topLeft();
+        for (const ItemId id : scene()->top)
+            if (scene()->item(id).what.kind == layout::ItemKind::Input) {
+                begin = toQt(scene()->item(id).rect).center();
+                break;
+            }
+        whole.scale = std::clamp(Camera::fitting(all, size(), 24, 1.0).scale, 0.7, 0.7);
+        const QSizeF half = QSizeF(size()) / whole.scale / 2;
+        const double margin = 24 / whole.scale;
+        if (scene()->direction == layout::Direction::TopDown)
+            whole.centre = {begin.x(), all.top() + half.height() - margin};
+        else
+            whole.centre = {all.left() + half.width() - margin, begin.y()};
+        if (all.width() < 2 * half.width()) whole.centre.setX(all.center().x());
+        if (all.height() < 2 * half.height()) whole.centre.setY(all.center().y());
+    }
+    m_camera = whole;
+}
+
+std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
+    if (!m_painter || !id) return std::nullopt;
+    const layout::SceneItem& item = scene()->item(id);
+    Anchor anchor;
+    anchor.key = item.key;
+    anchor.expr = item.what.expr;
+    if (item.what.kind == layout::ItemKind::Module) anchor.scope = item.what.scope;
+    anchor.corner = m_camera.toPixel(toQt(item.rect).topLeft(), size());
+    anchor.scale = m_camera.scale;
+    return anchor;
+}
+
+std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor() const {
+    if (!m_painter) return std::nullopt;
+    // What is selected is what one looks at, if it is on the screen; else what stands nearest to the middle.
+    const QRectF view = m_camera.visible(size());
+    const ItemId current = currentItem();
+    if (current && view.intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
+    ItemId best;
+    double nearest = 1e300;
+    for (const std::uint32_t id : m_painter->index().within(view).items) {
+        const layout::SceneItem& item = scene()->items[id];
+        if (item.what.open || item.what.kind == layout::ItemKind::Stub) continue;
+        const QPointF d = toQt(item.rect).center() - view.center();
+        const double distance = QPointF::dotProduct(d, d);
+        if (distance < nearest) {
+            nearest = distance;
+            best = ItemId(std::size_t{id});
+        }
+    }
+    return anchorOf(best);
+}
+
+ItemId GraphCanvas::findAnchor(const Anchor& anchor) const {
+    if (const ItemId same = scene()->find(anchor.key)) return same;
+    if (anchor.scope.valid())
+        if (const ItemId item = scene()->itemOf(anchor.scope)) return item;
+    return anchor.expr.valid() ? scene()->itemOf(anchor.expr) : ItemId();
+}
+
+void GraphCanvas::restyle() {
+    const double textScale = Theme::instance().textScale();
+    const bool resized = !m_painter || m_painter->items().style().textScale != textScale;
+    if (resized) m_measure = std::make_shared<TextMeasure>(textScale);
+    if (m_painter)
+        m_painter = std::make_shared<ScenePainter>(
+            std::make_shared<const SceneIndex>(scene()), m_context.outline()->sharedGraph(), m_measure, style());
+    m_tiles.invalidate(false);
+    m_tilesComplete = false;
+    if (resized) requestLayout();
+    refreshPreviews();
+    m_overlays->refresh();
+    update();
+}
+
+bool GraphCanvas::isIdle() const {
+    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight &&
+           (m_tilesComplete || !m_painter || !isVisible());
+}
+
+QRectF GraphCanvas::itemRect(ItemId item) const {
+    if (!m_painter || !item) return {};
+    const QRectF rect = toQt(scene()->item(item).rect);
+    return {m_camera.toPixel(rect.topLeft(), size()), rect.size() * m_camera.scale};
+}
+
+QRectF GraphCanvas::rectOf(graph::ExprId expr) const { return m_painter ? itemRect(scene()->itemOf(expr)) : QRectF(); }
+QRectF GraphCanvas::rectOf(graph::ScopeId scope) const {
+    return m_painter ? itemRect(this->scene()->itemOf(scope)) : QRectF();
+}
+
+QString GraphCanvas::hiddenText() const {
+    if (!m_painter) return {};
+    QStringList parts;
+    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(n);
+    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(n));
+    return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
+}
+
+QString GraphCanvas::textTwin() const {
+    return m_painter ? sceneAsText(m_painter->items().graph(), *scene()) : QString();
+}
+
+base::Result<void> GraphCanvas::exportTo(const QString& path, double scale) const {
+    if (!m_painter) return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture");
+    return exportScene(*m_painter, m_marks, path, scale);
+}
+
+QImage GraphCanvas::picture(double scale) const {
+    if (!m_painter) return {};
+    return sceneImage(*m_painter, m_marks, m_camera.visible(size()).intersected(toQt(scene()->bounds).adjusted(-24, -24, 24, 24)),
+                      scale * m_camera.scale);
+}
+
+}  // namespace sonde::canvas

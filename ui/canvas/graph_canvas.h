@@ -1,0 +1,222 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QPointer>
+#include <QTimer>
+#include <QWidget>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "core/layout/scene.h"
+#include "ui/canvas/camera.h"
+#include "ui/canvas/scene_painter.h"
+#include "ui/canvas/tile_cache.h"
+#include "ui/context/inspector_context.h"
+
+class QMenu;
+class QVariantAnimation;
+
+namespace sonde::canvas {
+
+class CanvasOverlays;
+
+/// The picture of the model: shows what the context's view says, and turns mouse and keys into the context's verbs.
+/// Nothing here takes long on the UI thread: layouts and thumbnails are made by jobs, painting is cut into frames.
+class GraphCanvas : public QWidget {
+    Q_OBJECT
+  public:
+    explicit GraphCanvas(context::InspectorContext& context, QWidget* parent = nullptr);
+    ~GraphCanvas() override;
+
+    /// Null until the first layout is there.
+    std::shared_ptr<const layout::SceneLayout> scene() const;
+    const Camera& camera() const { return m_camera; }
+    /// Where on the widget an item, an expr's item or a scope's item is drawn; empty if it is not shown.
+    QRectF itemRect(layout::ItemId item) const;
+    QRectF rectOf(graph::ExprId expr) const;
+    QRectF rectOf(graph::ScopeId scope) const;
+    /// The item that has the keyboard's place, from which the arrows walk.
+    layout::ItemId currentItem() const;
+    CanvasStyle style() const;
+
+    /// True when nothing is being laid out, animated, or left to be painted.
+    bool isIdle() const;
+    bool wheelZooms() const { return m_wheelZooms; }
+    bool overviewVisible() const;
+    bool legendVisible() const;
+    /// What is not drawn: operations in closed modules, constants; "" if nothing.
+    QString hiddenText() const;
+    /// The picture as text: see sceneAsText().
+    QString textTwin() const;
+    /// What a screen reader is told of the place of the keyboard.
+    QString spokenCurrent() const;
+
+    QSize sizeHint() const override { return {900, 700}; }
+    QSize minimumSizeHint() const override { return {200, 150}; }
+
+  public Q_SLOTS:
+    void fit();
+    void fitSelection();
+    void zoomIn() { zoomBy(1.25); }
+    void zoomOut() { zoomBy(1 / 1.25); }
+    void zoomReset();
+    void zoomBy(double factor);
+    /// Scrolls (and zooms in if it would be too small to read) until it is seen; opens nothing. See
+    /// InspectorContext::reveal() for what also opens.
+    void ensureVisible(const sonde::context::Selection& selection);
+    void reveal(sonde::graph::NodeId node) { m_context.reveal(m_context.selectionOf(node)); }
+    void reveal(sonde::graph::ExprId expr) { m_context.reveal(m_context.selectionOf(expr)); }
+    void reveal(sonde::graph::ScopeId scope) { m_context.reveal(m_context.selectionOf(scope)); }
+    void centreOn(QPointF scenePlace);
+
+    /// Steps along edges and among siblings; the direction is that of the picture.
+    void walkUp() { walk(0, -1); }
+    void walkDown() { walk(0, 1); }
+    void walkLeft() { walk(-1, 0); }
+    void walkRight() { walk(1, 0); }
+    /// Opens or closes the current item in place.
+    void toggleCurrent();
+    void expandAllInside() { setAllInside(true); }
+    void collapseAllInside() { setAllInside(false); }
+    /// Selects and closes the module around the current item.
+    void leaveModule();
+    void selectAll();
+    void clearSelection();
+    void copyName();
+    void toggleWatch();
+    void toggleEnd();
+    /// From a stub to what makes its value, or the reverse.
+    void followCurrent();
+
+    void setDirection(sonde::layout::Direction direction) { m_context.setDirection(direction); }
+    void setWheelZooms(bool zooms) { m_wheelZooms = zooms; }
+    void setOverviewVisible(bool visible);
+    void setLegendVisible(bool visible);
+
+    /// The whole graph as it is opened now. The format is the file name's ending: svg, png, pdf, dot or json.
+    sonde::base::Result<void> exportTo(const QString& path, double scale = 2.0) const;
+    /// What the canvas shows, for the clipboard.
+    QImage picture(double scale = 2.0) const;
+
+  Q_SIGNALS:
+    /// A new picture is complete.
+    void layoutFinished();
+    void cameraChanged();
+    void sceneChanged();
+    void marksChanged();
+    /// The context menu is about to open: the window may add to it.
+    void menuAboutToShow(QMenu* menu);
+    /// The menu's "Show in Module Tree".
+    void revealInTreeRequested(const sonde::context::Selection& selection);
+
+  protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+  private:
+    friend class OverviewMap;
+    friend class CanvasOverlays;
+    enum class Drag { None, Pressed, Pan, SelectBox, ZoomBox };
+    /// Something that is to stay where it is on the screen while the picture changes around it.
+    struct Anchor {
+        layout::ItemKey key;
+        graph::ExprId expr;
+        graph::ScopeId scope;
+        QPointF corner;  ///< of the item, in pixels
+        double scale = 1;
+    };
+    struct Transition;
+    struct Composed;
+
+    // graph_canvas.cpp
+    void connectContext();
+    void requestLayout();
+    void takeScene(Composed composed, bool final);
+    void placeFirst();
+    std::optional<Anchor> chooseAnchor() const;
+    std::optional<Anchor> anchorOf(layout::ItemId item) const;
+    layout::ItemId findAnchor(const Anchor& anchor) const;
+    void restyle();
+    void clearScene();
+
+    // canvas_marks.cpp
+    void refreshMarks();
+    void refreshPreviews();
+    std::vector<std::uint16_t> computeFlags() const;
+
+    // canvas_paint.cpp
+    void paintScene(QPainter& painter);
+    void paintTransition(QPainter& painter);
+    void paintOverlay(QPainter& painter);
+    void paintNotice(QPainter& painter);
+    void startTransition(std::shared_ptr<ScenePainter> before, const Camera& cameraBefore);
+
+    // canvas_navigate.cpp
+    void setCamera(const Camera& camera);
+    void flyTo(const Camera& camera);
+    void walk(int dx, int dy);
+    void setCurrent(layout::ItemId item);
+    void selectItem(layout::ItemId item);
+    void toggleItem(layout::ItemId item);
+    void setAllInside(bool open);
+    layout::ItemId itemOf(const context::Selection& selection) const;
+    context::Selection selectionOf(layout::ItemId item) const;
+    graph::NodeId currentNode() const;
+    void showItem(layout::ItemId item);
+    void announce();
+    void jump(layout::ItemId stub);
+
+    // canvas_mouse.cpp
+    void hoverAt(QPointF pixel);
+    void clickAt(QPointF pixel, Qt::KeyboardModifiers modifiers);
+    void finishBox(const QRectF& pixels, Drag drag);
+    QPointF scenePlace(QPointF pixel) const { return m_camera.toScene(pixel, size()); }
+    layout::ItemId itemAtPixel(QPointF pixel) const;
+    int edgeAtPixel(QPointF pixel) const;
+    bool onToggle(layout::ItemId item, QPointF pixel) const;
+    void buildMenu(QMenu& menu);
+
+    context::InspectorContext& m_context;
+    context::Job m_layoutJob, m_previewJob;
+    std::shared_ptr<const TextMeasure> m_measure;
+    std::shared_ptr<ScenePainter> m_painter;
+    SceneMarks m_marks;
+    TileCache m_tiles;
+    Camera m_camera;
+    bool m_tilesComplete = false;
+    bool m_firstLayout = true;       ///< of this document: show it from its beginning
+    std::uint64_t m_layoutNumber = 0;
+    std::optional<Anchor> m_wantedAnchor;  ///< of the item that was just opened or closed
+    std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
+    QTimer m_noticeTimer, m_idleTimer;
+    bool m_noticeShown = false;
+    std::set<std::string> m_toldNotes;  ///< of this document, so that each is told once
+
+    std::unique_ptr<Transition> m_transition;
+    QPointer<QVariantAnimation> m_flight;
+    std::optional<layout::ItemKey> m_current;
+    layout::ItemId m_hoverItem;
+    int m_hoverEdge = -1;
+
+    Drag m_drag = Drag::None;
+    QPointF m_pressPixel, m_lastPixel;
+    QPointF m_dragCentre;
+    Qt::MouseButton m_pressButton = Qt::NoButton;
+    bool m_wheelZooms = true;
+    CanvasOverlays* m_overlays = nullptr;
+};
+
+}  // namespace sonde::canvas

@@ -1,0 +1,106 @@
+#include "ui/canvas/item_painter.h"
+
+namespace sonde::canvas {
+
+using theme::ColorRole;
+
+namespace {
+
+void drawEye(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawEllipse(centre, radius, radius);
+    QPainterPath eye;
+    const double half = radius * 0.7;
+    eye.moveTo(centre - QPointF(half, 0));
+    eye.quadTo(centre - QPointF(0, half * 1.25), centre + QPointF(half, 0));
+    eye.quadTo(centre + QPointF(0, half * 1.25), centre - QPointF(half, 0));
+    painter.setPen(QPen(ink, radius * 0.16));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(eye);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink);
+    painter.drawEllipse(centre, radius * 0.24, radius * 0.24);
+}
+
+void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawRoundedRect(QRectF(centre - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)), radius * 0.35, radius * 0.35);
+    painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
+    painter.drawLine(centre + QPointF(-0.4, -0.6) * radius, centre + QPointF(-0.4, 0.65) * radius);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ink);
+    painter.drawPolygon(QPolygonF{centre + QPointF(-0.4, -0.6) * radius, centre + QPointF(0.55, -0.25) * radius,
+                                  centre + QPointF(-0.4, 0.1) * radius});
+}
+
+void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+    painter.setPen(QPen(ground, radius * 0.35, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.setBrush(ground);
+    painter.drawPolygon(QPolygonF{centre + QPointF(0, -0.85) * radius, centre + QPointF(0.9, 0.75) * radius,
+                                  centre + QPointF(-0.9, 0.75) * radius});
+    painter.setPen(QPen(ink, radius * 0.24, Qt::SolidLine, Qt::RoundCap));
+    painter.drawLine(centre + QPointF(0, -0.3) * radius, centre + QPointF(0, 0.2) * radius);
+    painter.drawPoint(centre + QPointF(0, 0.58) * radius);
+}
+
+}  // namespace
+
+void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    const auto outline = [&](ColorRole role, double width, double gap) {
+        painter.setPen(QPen(m_style.color(role), detail == Detail::Block ? width * 3 : width));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), Card::kRadius + gap, Card::kRadius + gap);
+    };
+    if (flags & (kHit | kCurrentHit)) outline(ColorRole::SearchHit, flags & kCurrentHit ? 5 : 3, 3);
+    if (flags & kRunning) outline(ColorRole::CurrentMark, 2.5, 1);
+    if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
+    // Marks stand in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
+    // so that they are still found.
+    const double radius = (detail <= Detail::Heading ? 1.5 : 1.0) * Card::kMark / 2;
+    QPointF at(box.right() - 4, box.top() + 2);
+    if (flags & kWatched) {
+        drawEye(painter, at, radius, m_style.color(ColorRole::WatchMark), m_style.color(ColorRole::WatchMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kEnd) {
+        drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & (kFailed | kBadValue)) {
+        const ColorRole role = flags & kFailed ? ColorRole::ErrorMark : ColorRole::WarningMark;
+        drawWarning(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas));
+    }
+}
+
+void ItemPainter::paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview,
+                               const QColor& ink) const {
+    const QRectF frame = Card::thumbnailRect(item.rect);
+    painter.setPen(QPen(m_style.color(ColorRole::Border), 1));
+    painter.setBrush(m_style.color(ColorRole::PlotGround));
+    painter.drawRoundedRect(frame, 2, 2);
+    const auto centred = [&](TextRole role, const QRectF& area, const QString& text, const QColor& color) {
+        const QString shown = m_measure->elided(role, text, area.width());
+        line(painter, role, {area.center().x() - m_measure->width(role, shown) / 2,
+                             area.center().y() - m_measure->height(role) / 2}, area.width() + 1, shown, color);
+    };
+    if (!preview) {
+        centred(TextRole::Small, frame, QStringLiteral("no value"), m_style.color(ColorRole::MutedText));
+        return;
+    }
+    if (!preview->image.isNull()) {
+        // Whole pictures are fitted; their cells are kept sharp.
+        const QSizeF size = QSizeF(preview->image.size()).scaled(frame.size() - QSizeF(4, 4), Qt::KeepAspectRatio);
+        painter.drawImage(QRectF(frame.center() - QPointF(size.width(), size.height()) / 2, size), preview->image);
+    } else {
+        centred(TextRole::Body, frame, preview->big, m_style.color(ColorRole::Text));
+    }
+    const QRectF below(item.rect.x + Card::kPadX, frame.bottom() + 2, item.rect.width - 2 * Card::kPadX, 12 * m_style.textScale);
+    const QString range = m_measure->elided(TextRole::Small, preview->range, below.width());
+    line(painter, TextRole::Small, {below.right() - m_measure->width(TextRole::Small, range), below.top()},
+         below.width() + 1, range, ink);
+}
+
+}  // namespace sonde::canvas

@@ -1,0 +1,276 @@
+#include "ui/canvas/item_painter.h"
+
+#include <algorithm>
+
+namespace sonde::canvas {
+
+using layout::ItemKind;
+using theme::CategoryColors;
+using theme::ColorRole;
+
+Detail detailAt(double scale) {
+    if (scale < 0.2) return Detail::Block;
+    if (scale < 0.5) return Detail::Heading;
+    return scale < 1.4 ? Detail::Full : Detail::Close;
+}
+
+ItemPainter::ItemPainter(std::shared_ptr<const graph::InternalGraph> graph, std::shared_ptr<const TextMeasure> measure,
+                         const CanvasStyle& style)
+    : m_graph(std::move(graph)), m_measure(std::move(measure)), m_style(style),
+      m_fonts{canvasFont(TextRole::Title, style.textScale), canvasFont(TextRole::Body, style.textScale),
+              canvasFont(TextRole::Small, style.textScale)} {}
+
+void ItemPainter::line(QPainter& painter, TextRole role, QPointF topLeft, double width, const QString& text,
+                       const QColor& ink) const {
+    if (text.isEmpty() || width < 4) return;
+    painter.setFont(m_fonts[static_cast<int>(role)]);
+    painter.setPen(ink);
+    painter.drawText(topLeft + QPointF(0, m_measure->ascent(role)), m_measure->elided(role, text, width));
+}
+
+void ItemPainter::paintHeading(QPainter& painter, const QRectF& area, const QString& text, const QColor& ink) const {
+    const double width = m_measure->width(TextRole::Title, text);
+    const double height = m_measure->height(TextRole::Title);
+    if (width <= 0) return;
+    // As large as it fits, so that it is read from afar; long names are cut rather than shrunk to nothing.
+    const double factor = std::clamp(std::min(area.width() / width, area.height() / height), 1.0, 2.2);
+    painter.save();
+    painter.translate(area.center());
+    painter.scale(factor, factor);
+    const QString shown = m_measure->elided(TextRole::Title, text, area.width() / factor);
+    const double shownWidth = m_measure->width(TextRole::Title, shown);
+    painter.setFont(m_fonts[0]);
+    painter.setPen(ink);
+    painter.drawText(QPointF(-shownWidth / 2, m_measure->ascent(TextRole::Title) - height / 2), shown);
+    painter.restore();
+}
+
+void ItemPainter::paint(QPainter& painter, const SceneIndex& index, layout::ItemId id, const SceneMarks& marks,
+                        double scale) const {
+    paint(painter, index.scene().item(id), index.depth(id), marks.of(id), marks, scale);
+}
+
+void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags,
+                        const SceneMarks& marks, double scale) const {
+    const double opacity = painter.opacity();
+    const Detail detail = detailAt(scale);
+    const bool dimmed = (flags & kDimmed) && !item.what.open;
+    if (dimmed) painter.setOpacity(0.35 * opacity);
+    switch (item.what.kind) {
+        case ItemKind::Stub: paintStub(painter, item, detail); break;
+        case ItemKind::Input: case ItemKind::Output: paintPort(painter, item, detail); break;
+        case ItemKind::Module:
+            item.what.open ? paintOpenBox(painter, item, depth, detail)
+                           : paintClosedModule(painter, item, depth, detail);
+            break;
+        case ItemKind::Body: paintOpenBox(painter, item, depth, detail); break;
+        case ItemKind::Expr:
+            item.what.open ? paintOpenBox(painter, item, depth, detail)
+                           : paintNode(painter, item, marks, flags, detail);
+            break;
+    }
+    if (dimmed) painter.setOpacity(opacity);
+    if (flags) paintMarks(painter, item, flags, detail);
+}
+
+void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    painter.setPen(QPen(m_style.color(ColorRole::ModuleStroke), 1));
+    painter.setBrush(theme::moduleFill(depth, m_style.scheme));
+    if (detail == Detail::Block) {
+        painter.drawRect(box);
+        return;
+    }
+    painter.drawRoundedRect(box, Card::kRadius + 2, Card::kRadius + 2);
+    if (detail < Detail::Full) return;
+    const ItemText text = itemText(*m_graph, item.what);
+    double x = box.left() + Card::kPadX;
+    const double right = box.right() - Card::kPadX;
+    if (Card::hasToggle(item.what)) {
+        paintToggle(painter, item);
+        x += Card::kToggle + 6;
+    }
+    const double y = box.top() + Card::kPadY;
+    line(painter, TextRole::Title, {x, y}, right - x, text.title, m_style.color(ColorRole::ModuleTitle));
+    x += std::min(m_measure->width(TextRole::Title, text.title), right - x) + 10;
+    const double drop = m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body);
+    line(painter, TextRole::Body, {x, y + drop}, right - x, text.qualname, m_style.color(ColorRole::ModuleSubtitle));
+}
+
+void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    const QColor fill = theme::moduleFill(depth + 1, m_style.scheme);
+    const QPen stroke(m_style.color(ColorRole::ModuleStroke), 1);
+    if (detail == Detail::Block) {
+        painter.setPen(stroke);
+        painter.setBrush(m_style.color(ColorRole::ModuleStroke));
+        painter.drawRect(box);
+        return;
+    }
+    // A second sheet behind says that there is more inside.
+    painter.setPen(stroke);
+    painter.setBrush(fill);
+    painter.drawRoundedRect(box.adjusted(4, 4, 0, 0), Card::kRadius, Card::kRadius);
+    const QRectF front = box.adjusted(0, 0, -4, -4);
+    painter.drawRoundedRect(front, Card::kRadius, Card::kRadius);
+
+    const ItemText text = itemText(*m_graph, item.what);
+    const QColor title = m_style.color(ColorRole::ModuleTitle), subtitle = m_style.color(ColorRole::ModuleSubtitle);
+    if (detail == Detail::Heading) {
+        paintHeading(painter, front.adjusted(6, 4, -6, -4), text.title, title);
+        return;
+    }
+    const double toggle = Card::hasToggle(item.what) ? Card::kToggle + 6 : 0;
+    if (toggle > 0) paintToggle(painter, item);
+    const Card card(*m_measure, m_style);
+    const double x = front.left() + Card::kPadX, width = front.width() - 2 * Card::kPadX;
+    double y = front.top() + Card::kPadY;
+    line(painter, TextRole::Title, {x + toggle, y}, width - toggle, text.title, title);
+    y += card.titleLine();
+    for (const QString& row : {text.qualname, text.name}) {
+        line(painter, TextRole::Body, {x, y}, width, row, subtitle);
+        if (!row.isEmpty()) y += card.bodyLine();
+    }
+}
+
+void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags,
+                            Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    const CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
+    if (detail == Detail::Block) {
+        painter.fillRect(box, colors.stroke);
+        return;
+    }
+    painter.setPen(QPen(colors.stroke, 1));
+    painter.setBrush(colors.fill);
+    painter.drawRoundedRect(box, Card::kRadius, Card::kRadius);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colors.stroke);
+    painter.drawRoundedRect(QRectF(box.left() + 3, box.top() + 6, Card::kAccent - 1, box.height() - 12), 1.5, 1.5);
+
+    const ItemText text = itemText(*m_graph, item.what);
+    QRectF area = box.adjusted(Card::kAccent, 0, 0, 0);
+    const graph::NodeId node = nodeOf(*m_graph, item.what);
+    if (flags & kWatched && !(flags & kInside)) {
+        if (detail > Detail::Block) paintPreview(painter, item, marks.preview(node), m_style.color(ColorRole::NodeSubtext));
+        area.setRight(area.right() - Card::kThumbnail - Card::kPadX);
+    }
+    if (detail == Detail::Heading) {
+        paintHeading(painter, area.adjusted(6, 4, -6, -4), text.title, colors.text);
+        return;
+    }
+    const Card card(*m_measure, m_style);
+    const QColor sub = m_style.color(ColorRole::NodeSubtext);
+    double x = area.left() + Card::kPadX, y = area.top() + Card::kPadY;
+    const double width = area.width() - 2 * Card::kPadX;
+    if (Card::hasToggle(item.what)) {
+        paintToggle(painter, item);
+        line(painter, TextRole::Title, {x + Card::kToggle + 6, y}, width - Card::kToggle - 6, text.title, colors.text);
+    } else {
+        line(painter, TextRole::Title, {x, y}, width, text.title, colors.text);
+    }
+    y += card.titleLine();
+    for (const QString& row : {text.qualname, m_style.showNames ? text.name : QString()}) {
+        line(painter, TextRole::Body, {x, y}, width, row, sub);
+        if (!row.isEmpty()) y += card.bodyLine();
+    }
+    if (item.what.expr && m_style.showAttributes)
+        for (const QString& row : attributeLines(m_graph->expr(item.what.expr), Card::kAttributeLines)) {
+            line(painter, TextRole::Small, {x, y}, width, row, sub);
+            y += card.smallLine();
+        }
+    else if (item.what.expr && detail == Detail::Close && box.bottom() - y >= 6) {
+        // Close up, a line of half size fits into the lower margin.
+        const QString row = attributeLines(m_graph->expr(item.what.expr), 4).join(QStringLiteral(" · "));
+        painter.save();
+        painter.translate(x, y);
+        painter.scale(0.55, 0.55);
+        line(painter, TextRole::Small, {0, 0}, width / 0.55, row, sub);
+        painter.restore();
+    }
+}
+
+void ItemPainter::paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    const CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
+    if (detail == Detail::Block) {
+        painter.fillRect(box, colors.stroke);
+        return;
+    }
+    painter.setPen(QPen(colors.stroke, 1.4));
+    painter.setBrush(colors.fill);
+    const double radius = std::min(box.height() / 2, 18.0);
+    painter.drawRoundedRect(box, radius, radius);
+    const ItemText text = itemText(*m_graph, item.what);
+    if (detail == Detail::Heading) {
+        paintHeading(painter, box.adjusted(10, 3, -10, -3), text.title, colors.text);
+        return;
+    }
+    const Card card(*m_measure, m_style);
+    double y = box.top() + Card::kPadY;
+    const auto centred = [&](TextRole role, const QString& row, const QColor& ink, double height) {
+        const double width = std::min(m_measure->width(role, row), box.width() - 2 * Card::kPadX);
+        line(painter, role, {box.center().x() - width / 2, y}, width + 1, row, ink);
+        y += height;
+    };
+    centred(TextRole::Title, text.title, colors.text, card.titleLine());
+    centred(TextRole::Body, text.qualname, m_style.color(ColorRole::NodeSubtext), card.bodyLine());
+}
+
+void ItemPainter::paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const {
+    const QRectF box = toQt(item.rect);
+    const QColor stroke = m_style.color(ColorRole::StubStroke);
+    if (detail == Detail::Block) {
+        painter.fillRect(box, stroke);
+        return;
+    }
+    painter.setPen(QPen(stroke, 1, Qt::DashLine));
+    painter.setBrush(m_style.color(ColorRole::StubFill));
+    painter.drawRoundedRect(box, box.height() / 2, box.height() / 2);
+    if (detail < Detail::Full) return;
+    const QColor ink = m_style.color(ColorRole::StubText);
+    const QString text = itemText(*m_graph, item.what).title;
+    line(painter, TextRole::Small, {box.left() + 17, box.center().y() - m_measure->height(TextRole::Small) / 2},
+         box.width() - 24, text, ink);
+    // An arrow that comes from elsewhere.
+    const QPointF tip(box.left() + 13, box.center().y() + 2.5);
+    painter.setPen(QPen(ink, 1.1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter.drawPolyline(QPolygonF{tip + QPointF(-5, -5), tip});
+    painter.drawPolyline(QPolygonF{tip + QPointF(-3.5, 0), tip, tip + QPointF(0, -3.5)});
+}
+
+void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) const {
+    const QRectF button = Card::toggleRect(item.rect);
+    painter.setPen(QPen(m_style.color(ColorRole::ModuleStroke), 1));
+    painter.setBrush(m_style.color(ColorRole::Base));
+    painter.drawRoundedRect(button, 3, 3);
+    painter.setPen(QPen(m_style.color(ColorRole::ModuleTitle), 1.4));
+    const QPointF c = button.center();
+    painter.drawLine(c - QPointF(3.5, 0), c + QPointF(3.5, 0));
+    if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
+}
+
+void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale) const {
+    const QRectF box = toQt(item.rect);
+    const double width = box.width() * scale - 8, height = box.height() * scale;
+    if (width < 24 || height < 20) return;
+    const ItemText text = itemText(*m_graph, item.what);
+    const QString shown = m_measure->elided(TextRole::Title, text.title, width);
+    if (shown.size() < 3 && shown.size() < text.title.size()) return;
+    const double textWidth = m_measure->width(TextRole::Title, shown), textHeight = m_measure->height(TextRole::Title);
+    painter.save();
+    painter.translate(box.center().x(), box.top());
+    painter.scale(1 / scale, 1 / scale);
+    QRectF plate(-textWidth / 2 - 4, 3, textWidth + 8, textHeight + 2);
+    QColor ground = m_style.color(ColorRole::EdgeLabelGround);
+    ground.setAlphaF(0.85F);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawRoundedRect(plate, 3, 3);
+    painter.setFont(m_fonts[0]);
+    painter.setPen(m_style.color(ColorRole::ModuleTitle));
+    painter.drawText(QPointF(-textWidth / 2, 4 + m_measure->ascent(TextRole::Title)), shown);
+    painter.restore();
+}
+
+}  // namespace sonde::canvas

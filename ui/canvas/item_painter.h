@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QPainter>
+
+#include <memory>
+
+#include "ui/canvas/card.h"
+#include "ui/canvas/scene_index.h"
+#include "ui/canvas/scene_marks.h"
+
+namespace sonde::canvas {
+
+/// How much of an item is drawn: by the zoom, in pixels per scene unit.
+enum class Detail {
+    Block,    ///< a filled rectangle
+    Heading,  ///< the box and what it is, as large as it fits
+    Full,     ///< everything that its size was measured for
+    Close,    ///< and what fits into the gaps: attributes
+};
+Detail detailAt(double scale);
+
+/// Draws one item: a node's card, a module's box, a stub. Painter coordinates are scene units.
+class ItemPainter {
+  public:
+    ItemPainter(std::shared_ptr<const graph::InternalGraph> graph, std::shared_ptr<const TextMeasure> measure,
+                const CanvasStyle& style);
+
+    void paint(QPainter& painter, const SceneIndex& index, layout::ItemId id, const SceneMarks& marks, double scale) const;
+    /// The same for an item that is not where the scene has it: while it moves.
+    void paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, const SceneMarks& marks,
+               double scale) const;
+    /// The name of an open box in letters of constant size on the screen: what is read far out. Drawn over its inside.
+    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale) const;
+
+    const CanvasStyle& style() const { return m_style; }
+    const TextMeasure& measure() const { return *m_measure; }
+    const graph::InternalGraph& graph() const { return *m_graph; }
+
+  private:
+    struct Look;
+
+    void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const;
+    void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const;
+    void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags, Detail detail) const;
+    void paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
+    void paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
+    void paintToggle(QPainter& painter, const layout::SceneItem& item) const;
+    void paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const;
+    void paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview, const QColor& ink) const;
+    void paintHeading(QPainter& painter, const QRectF& area, const QString& text, const QColor& ink) const;
+    void line(QPainter& painter, TextRole role, QPointF topLeft, double width, const QString& text, const QColor& ink) const;
+
+    std::shared_ptr<const graph::InternalGraph> m_graph;
+    std::shared_ptr<const TextMeasure> m_measure;
+    CanvasStyle m_style;
+    QFont m_fonts[3];
+};
+
+}  // namespace sonde::canvas

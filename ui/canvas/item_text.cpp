@@ -1,0 +1,255 @@
+#include "ui/canvas/item_text.h"
+
+#include "core/ops/registry/registry.h"
+
+namespace sonde::canvas {
+namespace {
+
+using graph::Expr;
+using graph::ExprKind;
+using graph::InternalGraph;
+using layout::ItemDescription;
+using layout::ItemKind;
+using theme::OpCategory;
+
+/// No name is drawn longer than this; a hostile file may hold megabytes.
+constexpr std::size_t kLongestText = 300;
+
+QString text(std::string_view s) {
+    const QString whole = QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kLongestText)));
+    // Line ends and other control characters in a name would break the lines of a card.
+    QString clean = whole;
+    for (QChar& c : clean)
+        if (c.category() == QChar::Other_Control) c = u' ';
+    return s.size() > kLongestText ? clean + QChar(0x2026) : clean;
+}
+
+QString lastPart(const QString& dotted) { return dotted.mid(dotted.lastIndexOf(u'.') + 1); }
+
+OpCategory fromOps(ops::Category category) {
+    using C = ops::Category;
+    switch (category) {
+        case C::Layer: return OpCategory::Layer;
+        case C::Activation: return OpCategory::Activation;
+        case C::Pool: return OpCategory::Pool;
+        case C::Normalization: return OpCategory::Normalisation;
+        case C::Elementwise: return OpCategory::Elementwise;
+        case C::Reduction: return OpCategory::Reduction;
+        case C::Transform: return OpCategory::Transform;
+        case C::Shape: return OpCategory::Shape;
+        case C::Tensor: case C::Sequence: return OpCategory::Tensor;
+        case C::Data: return OpCategory::Data;
+        case C::Quantization: return OpCategory::Quantisation;
+        case C::Attention: return OpCategory::Attention;
+        case C::Dropout: return OpCategory::Dropout;
+        case C::Control: return OpCategory::Control;
+        case C::Logic: return OpCategory::Elementwise;
+        case C::Other: return OpCategory::Data;
+    }
+    return OpCategory::Unknown;
+}
+
+QString ops(std::uint32_t count) {
+    return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(count);
+}
+
+ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
+    ItemText out;
+    const graph::Scope& scope = graph.scope(what.scope);
+    out.title = scope.qualname.empty() ? text(graph.name) : text(scope.qualname);
+    if (scope.call > 0) out.title += QStringLiteral("  (call %1)").arg(scope.call + 1);
+    out.qualname = lastPart(text(scope.moduleClass));
+    if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
+    if (!what.open) {
+        out.name = ops(what.hiddenExprs);
+        if (what.hiddenConstants > 0) out.name += QStringLiteral(", %1 weights").arg(what.hiddenConstants);
+    }
+    return out;
+}
+
+ItemText stubText(const InternalGraph& graph, const ItemDescription& what) {
+    ItemText out;
+    if (what.values.empty()) return out;
+    out.title = text(graph.node(what.values.front()).name);
+    if (what.values.size() > 1) out.title += QStringLiteral(" +%1").arg(what.values.size() - 1);
+    return out;
+}
+
+ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
+    ItemText out;
+    const Expr& expr = graph.expr(what.expr);
+    out.title = operatorName(expr);
+    out.qualname = expr.qualname ? text(*expr.qualname) : QString();
+    if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
+    if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(expr.outputs.size() - 1);
+    return out;
+}
+
+ItemText portText(const InternalGraph& graph, const ItemDescription& what) {
+    ItemText out;
+    const graph::NodeId node = nodeOf(graph, what);
+    if (node) out.qualname = typeText(graph.node(node));
+    if (what.kind == ItemKind::Input) {
+        if (node) out.title = text(graph.node(node).name);
+    } else if (node && !what.values.empty()) {
+        out.title = text(graph.node(node).name);
+    } else {
+        out.title = QStringLiteral("output");
+        if (what.expr && !graph.expr(what.expr).inputs.empty() && out.qualname.isEmpty())
+            out.qualname = typeText(graph.node(graph.expr(what.expr).inputs.front()));
+    }
+    return out;
+}
+
+}  // namespace
+
+QString operatorName(const Expr& expr) {
+    switch (expr.kind) {
+        case ExprKind::Input: return QStringLiteral("Input");
+        case ExprKind::Output: return QStringLiteral("Output");
+        case ExprKind::CallModule:
+            if (!expr.moduleClass.empty()) return lastPart(text(expr.moduleClass));
+            return text(expr.target);
+        case ExprKind::GetAttr: return lastPart(text(expr.target));
+        case ExprKind::CallFunction: case ExprKind::CallMethod: return lastPart(text(expr.target));
+        case ExprKind::Constant: case ExprKind::Apply: break;
+    }
+    const std::string& name = expr.op.name.empty() ? expr.target : expr.op.name;
+    // "add.Tensor" is an overload of add.
+    const QString whole = text(name);
+    return expr.op.domain == "aten" || expr.op.domain == "prim" ? whole.section(u'.', 0, 0) : whole;
+}
+
+OpCategory categoryOf(const Expr& expr) {
+    switch (expr.kind) {
+        case ExprKind::Input: return OpCategory::Input;
+        case ExprKind::Output: return OpCategory::Output;
+        case ExprKind::Constant: case ExprKind::GetAttr: return OpCategory::Constant;
+        default: break;
+    }
+    const ops::Registry& registry = ops::Registry::all();
+    if (const ops::OpDef* op = registry.find(expr.op.domain, expr.op.name, expr.op.version)) return fromOps(op->category);
+    if (!expr.bodies.empty()) return OpCategory::Control;
+    return OpCategory::Unknown;
+}
+
+OpCategory categoryOf(const InternalGraph& graph, const ItemDescription& what) {
+    switch (what.kind) {
+        case ItemKind::Input: return OpCategory::Input;
+        case ItemKind::Output: return OpCategory::Output;
+        case ItemKind::Module: return OpCategory::Data;
+        case ItemKind::Body: return OpCategory::Control;
+        case ItemKind::Stub: return OpCategory::Constant;
+        case ItemKind::Expr: break;
+    }
+    return categoryOf(graph.expr(what.expr));
+}
+
+QStringList attributeLines(const Expr& expr, qsizetype most) {
+    QStringList lines;
+    for (const tensor::Attribute& attribute : expr.attributes.items()) {
+        if (lines.size() == most) break;
+        lines << text(attribute.name) + u' ' + text(tensor::text(attribute.value, 40));
+    }
+    return lines;
+}
+
+QString typeText(const graph::Node& node) {
+    const std::string type = node.type.text();
+    return type == "?" ? QString() : text(type);
+}
+
+QString edgeText(const InternalGraph& graph, const layout::SceneEdge& edge) {
+    if (edge.values.empty()) return {};
+    QString type = typeText(graph.node(edge.values.front()));
+    if (edge.values.size() > 1) type += QStringLiteral(" +%1").arg(edge.values.size() - 1);
+    return type;
+}
+
+graph::NodeId nodeOf(const InternalGraph& graph, const ItemDescription& what) {
+    if (what.kind == ItemKind::Module || what.kind == ItemKind::Body) return {};
+    if (what.kind == ItemKind::Stub || what.kind == ItemKind::Output)
+        if (!what.values.empty()) return what.values.front();
+    if (!what.expr.valid()) return {};
+    const Expr& expr = graph.expr(what.expr);
+    return expr.outputs.empty() ? graph::NodeId() : expr.outputs.front();
+}
+
+ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
+    switch (what.kind) {
+        case ItemKind::Module: return moduleText(graph, what);
+        case ItemKind::Stub: return stubText(graph, what);
+        case ItemKind::Expr: return exprText(graph, what);
+        case ItemKind::Input: case ItemKind::Output: return portText(graph, what);
+        case ItemKind::Body: break;
+    }
+    ItemText out;
+    out.title = what.body ? text(graph.body(what.body).label) : QString();
+    if (out.title.isEmpty()) out.title = QStringLiteral("body");
+    return out;
+}
+
+QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
+    const ItemText texts = itemText(graph, item.what);
+    QStringList lines{texts.title};
+    if (!texts.qualname.isEmpty()) lines << texts.qualname;
+    if (!texts.name.isEmpty() && texts.name != texts.title) lines << texts.name;
+    if (item.what.kind == ItemKind::Expr) {
+        const Expr& expr = graph.expr(item.what.expr);
+        // A node may have 10,000 inputs; a tool tip shows the first few.
+        constexpr std::size_t kShown = 6;
+        const auto list = [&](const QString& label, const std::vector<graph::NodeId>& nodes) {
+            for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
+                lines << label + text(graph.node(nodes[i]).name) + QStringLiteral("  ") + typeText(graph.node(nodes[i]));
+            if (nodes.size() > kShown) lines << label + QStringLiteral("+%1 more").arg(nodes.size() - kShown);
+        };
+        list(QStringLiteral("in   "), expr.inputs);
+        list(QStringLiteral("out  "), expr.outputs);
+        lines << attributeLines(expr, 8);
+        if (!expr.source.empty()) lines << text(expr.source.text());
+    } else if (item.what.kind == ItemKind::Stub && !item.what.values.empty()) {
+        lines << typeText(graph.node(item.what.values.front())) << QStringLiteral("made elsewhere: double-click to go there");
+    }
+    lines.removeAll(QString());
+    return lines.join(u'\n');
+}
+
+QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
+    const ItemText texts = itemText(graph, item.what);
+    QStringList parts;
+    switch (item.what.kind) {
+        case ItemKind::Module:
+            parts << QStringLiteral("module ") + texts.title << texts.qualname
+                  << (item.what.open ? QStringLiteral("open") : QStringLiteral("closed, ") + texts.name);
+            break;
+        case ItemKind::Input: parts << QStringLiteral("input ") + texts.title << texts.qualname; break;
+        case ItemKind::Output: parts << QStringLiteral("output ") + texts.title << texts.qualname; break;
+        case ItemKind::Stub: parts << QStringLiteral("link to ") + texts.title; break;
+        case ItemKind::Body: parts << QStringLiteral("body ") + texts.title; break;
+        case ItemKind::Expr:
+            parts << texts.title;
+            if (!texts.qualname.isEmpty()) parts << QStringLiteral("module ") + texts.qualname;
+            if (!texts.name.isEmpty()) parts << QStringLiteral("value ") + texts.name;
+            if (const graph::NodeId node = nodeOf(graph, item.what)) parts << typeText(graph.node(node));
+            break;
+    }
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(", "));
+}
+
+QString sceneAsText(const InternalGraph& graph, const layout::SceneLayout& scene) {
+    QString out;
+    // An explicit stack: boxes of a hostile file may lie thousands deep.
+    std::vector<std::pair<layout::ItemId, int>> stack;
+    for (auto it = scene.top.rbegin(); it != scene.top.rend(); ++it) stack.emplace_back(*it, 0);
+    while (!stack.empty()) {
+        const auto [id, depth] = stack.back();
+        stack.pop_back();
+        const layout::SceneItem& item = scene.item(id);
+        out += QString(2 * depth, u' ') + spokenText(graph, item) + u'\n';
+        for (auto it = item.children.rbegin(); it != item.children.rend(); ++it) stack.emplace_back(*it, depth + 1);
+    }
+    return out;
+}
+
+}  // namespace sonde::canvas

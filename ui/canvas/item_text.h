@@ -1,0 +1,45 @@
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "core/layout/scene.h"
+#include "ui/theme/color_role.h"
+
+namespace sonde::canvas {
+
+/// What is written on an item.
+struct ItemText {
+    QString title;         ///< operator; module's qualname; name of an input, output or stub
+    QString qualname;      ///< second line: where it comes from, or the module's class
+    QString name;          ///< third line: the generated name, or what a closed box hides
+};
+
+/// The texts of an item. Works for any graph; never fails.
+ItemText itemText(const graph::InternalGraph& graph, const layout::ItemDescription& what);
+
+/// The name that people know an operation by: "Conv", "add", "BasicBlock".
+QString operatorName(const graph::Expr& expr);
+theme::OpCategory categoryOf(const graph::Expr& expr);
+/// The class that gives an item its colour.
+theme::OpCategory categoryOf(const graph::InternalGraph& graph, const layout::ItemDescription& what);
+/// "kernel_shape [3, 3]", a line each, at most `most`.
+QStringList attributeLines(const graph::Expr& expr, qsizetype most);
+
+/// "float32[1,64,56,56]"; empty if nothing is known.
+QString typeText(const graph::Node& node);
+/// The types of what an edge carries: that of the first value, and how many more there are.
+QString edgeText(const graph::InternalGraph& graph, const layout::SceneEdge& edge);
+
+/// The node that an item stands for when it is watched or selected: its first output; none for modules and bodies.
+graph::NodeId nodeOf(const graph::InternalGraph& graph, const layout::ItemDescription& what);
+
+/// A few lines for a tool tip: operator, qualname, name, types of inputs and outputs, attributes. Plain text.
+QString itemFacts(const graph::InternalGraph& graph, const layout::SceneItem& item);
+/// One line for a screen reader: "Conv, module layer1.0.conv1, value layer1_0_conv1, float32[1,64,56,56]".
+QString spokenText(const graph::InternalGraph& graph, const layout::SceneItem& item);
+
+/// The scene as indented text, one line an item, in the order of execution: the picture for those who do not see it.
+QString sceneAsText(const graph::InternalGraph& graph, const layout::SceneLayout& scene);
+
+}  // namespace sonde::canvas

@@ -1,0 +1,17 @@
+#include "ui/canvas/layout_service.h"
+
+namespace sonde::canvas {
+
+LayoutService& LayoutService::instance() {
+    static LayoutService service;
+    return service;
+}
+
+base::Result<std::shared_ptr<const layout::SceneLayout>> layOut(const layout::Outline& outline, const layout::ViewState& view,
+                                                                const layout::SceneOptions& options,
+                                                                const base::WorkContext& work) {
+    LayoutService& service = LayoutService::instance();
+    return layout::composeScene(outline, view, options, service.workers, service.cache, work);
+}
+
+}  // namespace sonde::canvas

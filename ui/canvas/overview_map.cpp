@@ -1,0 +1,131 @@
+#include "ui/canvas/overview_map.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QWheelEvent>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::canvas {
+
+using theme::ColorRole;
+
+namespace {
+
+constexpr int kLongest = 190, kShortest = 56;
+constexpr double kMargin = 6;
+
+}  // namespace
+
+OverviewMap::OverviewMap(GraphCanvas& canvas) : QWidget(&canvas), m_canvas(canvas) {
+    setAccessibleName(tr("Overview map"));
+    setToolTip(tr("Click or drag to move the view"));
+    connect(&canvas, &GraphCanvas::cameraChanged, this, qOverload<>(&QWidget::update));
+    connect(&canvas, &GraphCanvas::marksChanged, this, qOverload<>(&QWidget::update));
+}
+
+QSize OverviewMap::sizeHint() const {
+    const auto scene = m_canvas.scene();
+    if (!scene || scene->bounds.width <= 0 || scene->bounds.height <= 0) return {kLongest, kLongest};
+    const QSizeF size = QSizeF(scene->bounds.width, scene->bounds.height)
+                            .scaled(kLongest, kLongest, Qt::KeepAspectRatio);
+    return {std::max(kShortest, qRound(size.width())), std::max(kShortest, qRound(size.height()))};
+}
+
+QTransform OverviewMap::toMap() const {
+    const auto scene = m_canvas.scene();
+    if (!scene) return {};
+    const QRectF all = toQt(scene->bounds);
+    const double scale = std::min((width() - 2 * kMargin) / std::max(1.0, all.width()),
+                                  (height() - 2 * kMargin) / std::max(1.0, all.height()));
+    const QPointF origin = QPointF(width(), height()) / 2 - all.center() * scale;
+    return QTransform(scale, 0, 0, scale, origin.x(), origin.y());
+}
+
+QRectF OverviewMap::viewRect() const { return toMap().mapRect(m_canvas.camera().visible(m_canvas.size())); }
+
+void OverviewMap::sceneChanged() {
+    m_picture = {};
+    update();
+}
+
+void OverviewMap::renderScene() {
+    const double ratio = devicePixelRatioF();
+    m_picture = QPixmap(size() * ratio);
+    m_picture.setDevicePixelRatio(ratio);
+    m_picture.fill(theme::color(ColorRole::MinimapGround));
+    const auto scene = m_canvas.scene();
+    if (!scene) return;
+    QPainter painter(&m_picture);
+    const QTransform map = toMap();
+    const QColor node = theme::color(ColorRole::MinimapNode);
+    QColor box = node;
+    box.setAlphaF(0.25F);
+    for (const layout::SceneItem& item : scene->items) {
+        if (item.what.kind == layout::ItemKind::Stub) continue;
+        QRectF rect = map.mapRect(toQt(item.rect));
+        rect.setSize(rect.size().expandedTo({1.0, 1.0}));
+        painter.fillRect(rect, item.what.open ? box : node);
+    }
+}
+
+void OverviewMap::renderMarks(QPainter& painter) const {
+    const auto scene = m_canvas.scene();
+    const QTransform map = toMap();
+    struct Mark {
+        std::uint16_t flag;
+        ColorRole role;
+    };
+    static constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
+                                      {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
+                                      {kFailed, ColorRole::ErrorMark}};
+    painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
+    for (const Mark& mark : kMarks) {
+        painter.setBrush(theme::color(mark.role));
+        for (std::size_t i = 0; i < m_canvas.m_marks.flags.size(); ++i)
+            if (m_canvas.m_marks.flags[i] & mark.flag)
+                painter.drawEllipse(map.map(toQt(scene->items[i].rect).center()), 3.5, 3.5);
+    }
+}
+
+void OverviewMap::paintEvent(QPaintEvent*) {
+    if (m_picture.size() != size() * devicePixelRatioF()) renderScene();
+    QPainter painter(this);
+    painter.drawPixmap(0, 0, m_picture);
+    if (m_canvas.scene()) {
+        const QRectF view = viewRect().intersected(QRectF(rect()));
+        QPainterPath outside;
+        outside.addRect(rect());
+        outside.addRect(view);
+        painter.fillPath(outside, theme::color(ColorRole::MinimapVeil));
+        painter.setRenderHint(QPainter::Antialiasing);
+        renderMarks(painter);
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(theme::color(ColorRole::MinimapView), 1.5));
+        painter.drawRect(view.adjusted(0.75, 0.75, -0.75, -0.75));
+    }
+    painter.setPen(theme::color(ColorRole::Border));
+    painter.setBrush(Qt::NoBrush);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+}
+
+void OverviewMap::centreAt(QPointF pixel) {
+    if (m_canvas.scene()) m_canvas.centreOn(toMap().inverted().map(pixel));
+}
+
+void OverviewMap::mousePressEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton) centreAt(event->position());
+}
+
+void OverviewMap::mouseMoveEvent(QMouseEvent* event) {
+    if (event->buttons() & Qt::LeftButton) centreAt(event->position());
+}
+
+void OverviewMap::wheelEvent(QWheelEvent* event) {
+    m_canvas.zoomBy(std::pow(1.0018, event->angleDelta().y()));
+    event->accept();
+}
+
+}  // namespace sonde::canvas

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/tensor/value.h"
+#include "ui/canvas/canvas_style.h"
+#include "ui/canvas/scene_marks.h"
+
+namespace sonde::canvas {
+
+/// A value as it stands on a node. Called on workers: asks no fonts and no widgets.
+Preview makePreview(const tensor::Value& value, theme::Scheme scheme, const std::stop_token& stop = {});
+
+}  // namespace sonde::canvas

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QImage>
+#include <QString>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/graph/ids.h"
+#include "core/layout/scene.h"
+
+namespace sonde::canvas {
+
+/// What is to be seen on an item besides its text. Bits, so that a hundred thousand of them are a small array.
+enum ItemFlag : std::uint16_t {
+    kWatched = 1 << 0,
+    kEnd = 1 << 1,
+    kFailed = 1 << 2,
+    kDimmed = 1 << 3,      ///< not reached by the last run
+    kRunning = 1 << 4,
+    kHit = 1 << 5,         ///< found by the search
+    kCurrentHit = 1 << 6,
+    kBadValue = 1 << 7,    ///< the watched value holds NaN or Inf
+    kInside = 1 << 8,      ///< the mark is of something inside this closed box
+};
+
+/// The live value of a node, ready to be drawn.
+struct Preview {
+    QImage image;   ///< the thumbnail; null if the value is a number or a text
+    QString big;    ///< a number or short text in place of a picture
+    QString range;  ///< "-2.12 … 3.87"
+    bool bad = false;
+};
+using Previews = std::map<graph::NodeId, Preview>;
+
+/// The state of a scene's items. `flags` is by item, or empty if no item has any.
+struct SceneMarks {
+    std::vector<std::uint16_t> flags;
+    std::shared_ptr<const Previews> previews;
+
+    std::uint16_t of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0}; }
+    const Preview* preview(graph::NodeId node) const {
+        if (!previews || !node.valid()) return nullptr;
+        const auto found = previews->find(node);
+        return found == previews->end() ? nullptr : &found->second;
+    }
+};
+
+}  // namespace sonde::canvas

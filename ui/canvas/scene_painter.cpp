@@ -1,0 +1,219 @@
+#include "ui/canvas/scene_painter.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde::canvas {
+
+using theme::ColorRole;
+
+namespace {
+
+constexpr double kEdgeWidth = 1.3;
+constexpr double kArrow = 7;
+
+QPainterPath painterPath(const layout::Path& path) {
+    QPainterPath out;
+    if (path.empty()) return out;
+    out.moveTo(toQt(path.start()));
+    for (std::size_t i = 1; i + 2 < path.points.size(); i += 3)
+        out.cubicTo(toQt(path.points[i]), toQt(path.points[i + 1]), toQt(path.points[i + 2]));
+    return out;
+}
+
+/// The head of an arrow whose tip is the path's end.
+QPolygonF arrowHead(const layout::Path& path, double size) {
+    const QPointF tip = toQt(path.end());
+    QPointF from = toQt(path.points[path.points.size() - 2]);
+    if (std::hypot(tip.x() - from.x(), tip.y() - from.y()) < 0.5) from = toQt(path.at(path.segments() - 1, 0.5));
+    QPointF along = tip - from;
+    const double length = std::hypot(along.x(), along.y());
+    if (length < 1e-6) return {};
+    along /= length;
+    const QPointF across(-along.y(), along.x());
+    const QPointF foot = tip - size * along;
+    return {tip, foot + 0.42 * size * across, foot - 0.42 * size * across};
+}
+
+/// Lines never get thinner than what can be seen.
+double seenWidth(double width, double scale) { return std::max(width, 0.7 / std::max(scale, 1e-6)); }
+
+}  // namespace
+
+ScenePainter::ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_ptr<const graph::InternalGraph> graph,
+                           std::shared_ptr<const TextMeasure> measure, const CanvasStyle& style)
+    : m_index(std::move(index)), m_items(std::move(graph), std::move(measure), style),
+      m_labelFont(canvasFont(TextRole::Small, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
+
+void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow) const {
+    const layout::SceneEdge& edge = m_index->scene().edges[id];
+    if (edge.path.empty()) return;
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(painterPath(edge.path));
+    if (arrow <= 0) return;
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(pen.color());
+    painter.drawPolygon(arrowHead(edge.path, arrow));
+}
+
+void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const {
+    const QColor color = m_items.style().color(ColorRole::Edge);
+    const Detail detail = detailAt(scale);
+    if (detail == Detail::Block) {
+        // Far out a curve is as good as its chords, and one pass over all of them is quickest.
+        const bool smooth = painter.testRenderHint(QPainter::Antialiasing);
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(QPen(color, 0));
+        QList<QLineF> lines;
+        for (const std::uint32_t id : edges) {
+            const layout::Path& path = m_index->scene().edges[id].path;
+            for (std::size_t i = 0; i + 3 < path.points.size(); i += 3)
+                lines.emplaceBack(toQt(path.points[i]), toQt(path.points[i + 3]));
+        }
+        painter.drawLines(lines);
+        painter.setRenderHint(QPainter::Antialiasing, smooth);
+        return;
+    }
+    const QPen pen(color, seenWidth(kEdgeWidth, scale), Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    for (const std::uint32_t id : edges) paintEdge(painter, id, pen, kArrow);
+}
+
+QRectF ScenePainter::labelRect(std::uint32_t id) const {
+    const layout::SceneEdge& edge = m_index->scene().edges[id];
+    const QString text = edgeText(m_items.graph(), edge);
+    if (text.isEmpty() || edge.fromStub) return {};
+    const TextMeasure& measure = m_items.measure();
+    const QSizeF size(std::min(measure.width(TextRole::Small, text), 180.0) + 6, measure.height(TextRole::Small));
+    const QPointF at = toQt(edge.labelAt);
+    return {at - QPointF(size.width(), size.height()) / 2, size};
+}
+
+bool ScenePainter::labelShown(std::uint32_t id) const {
+    if (m_labelState[id] >= 0) return m_labelState[id] != 0;
+    const QRectF rect = labelRect(id);
+    bool shown = !rect.isEmpty();
+    if (shown) {
+        const SceneIndex::Found near = m_index->within(rect.adjusted(-180, 0, 180, 0));
+        for (const std::uint32_t item : near.items) {
+            const layout::SceneItem& other = m_index->scene().items[item];
+            if (!shown) break;
+            if (!other.what.open) shown = !toQt(other.rect).intersects(rect);
+        }
+        // Of two labels that would overlap the first edge's stays, whatever part of the picture is painted.
+        for (const std::uint32_t other : near.edges) {
+            if (!shown || other >= id) break;
+            shown = !labelRect(other).intersects(rect);
+        }
+    }
+    m_labelState[id] = shown ? 1 : 0;
+    return shown;
+}
+
+void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const {
+    const CanvasStyle& style = m_items.style();
+    const TextMeasure& measure = m_items.measure();
+    for (const std::uint32_t id : edges) {
+        if (!labelShown(id)) continue;
+        const QRectF rect = labelRect(id);
+        const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), 180);
+        QColor ground = style.color(ColorRole::EdgeLabelGround);
+        ground.setAlphaF(0.88F);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(ground);
+        painter.drawRoundedRect(rect, 3, 3);
+        painter.setPen(style.color(ColorRole::EdgeLabel));
+        painter.setFont(m_labelFont);
+        painter.drawText(rect.topLeft() + QPointF(3, measure.ascent(TextRole::Small)), text);
+    }
+}
+
+void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const {
+    // Labels and marks stick out of what they belong to.
+    constexpr double kReach = 100;
+    const SceneIndex::Found found = m_index->within(area.adjusted(-kReach, -20, kReach, 20));
+    const layout::SceneLayout& scene = m_index->scene();
+    const Detail detail = detailAt(scale);
+    painter.setRenderHint(QPainter::Antialiasing, detail != Detail::Block);
+    painter.setRenderHint(QPainter::TextAntialiasing);
+    for (const std::uint32_t id : found.items)
+        if (scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+    paintEdges(painter, found.edges, scale);
+    for (const std::uint32_t id : found.items)
+        if (!scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+    if (scale >= 0.65) paintLabels(painter, found.edges);
+    if (detail < Detail::Full) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        // The inner ones first: where titles meet, the outer module's is read.
+        for (auto it = found.items.rbegin(); it != found.items.rend(); ++it) {
+            const layout::SceneItem& item = scene.items[*it];
+            const bool module = item.what.kind == layout::ItemKind::Module;
+            if (item.what.open || (module && detail == Detail::Block)) m_items.paintFarTitle(painter, item, scale);
+        }
+    }
+}
+
+void ScenePainter::paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId top, double scale,
+                               const Groups& groups) const {
+    struct Step {
+        layout::ItemId item;
+        bool leaving;
+    };
+    // An explicit stack: boxes of a hostile file may lie thousands deep.
+    std::vector<Step> stack{{top, false}};
+    while (!stack.empty()) {
+        const Step step = stack.back();
+        stack.pop_back();
+        if (step.leaving) {
+            groups.leave();
+            continue;
+        }
+        const layout::SceneItem& item = m_index->scene().item(step.item);
+        groups.enter(spokenText(m_items.graph(), item));
+        m_items.paint(painter, *m_index, step.item, marks, scale);
+        stack.push_back({step.item, true});
+        for (auto it = item.children.rbegin(); it != item.children.rend(); ++it) stack.push_back({*it, false});
+    }
+}
+
+void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, double scale, const Groups& groups) const {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setRenderHint(QPainter::TextAntialiasing);
+    for (const layout::ItemId id : m_index->scene().top) paintWithin(painter, marks, id, scale, groups);
+    std::vector<std::uint32_t> edges(m_index->scene().edges.size());
+    for (std::uint32_t i = 0; i < edges.size(); ++i) edges[i] = i;
+    groups.enter(QStringLiteral("edges"));
+    paintEdges(painter, edges, scale);
+    paintLabels(painter, edges);
+    groups.leave();
+}
+
+void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double scale, bool selected) const {
+    const layout::SceneLayout& scene = m_index->scene();
+    const CanvasStyle& style = m_items.style();
+    const double width = seenWidth(selected ? 2.4 : 2.0, scale);
+    // A hub may have thousands of edges; what cannot be told apart need not be drawn.
+    constexpr std::size_t kMost = 2000;
+    const std::vector<std::size_t> edges = layout::edgesAt(scene, item);
+    for (std::size_t i = 0; i < std::min(edges.size(), kMost); ++i) {
+        const bool incoming = scene.edges[edges[i]].to == item;
+        const ColorRole role = incoming ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput;
+        paintEdge(painter, static_cast<std::uint32_t>(edges[i]),
+                  QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5);
+    }
+    const double gap = selected ? 2.5 : 1.5;
+    const QRectF box = toQt(scene.item(item).rect).adjusted(-gap, -gap, gap, gap);
+    painter.setPen(QPen(style.color(selected ? ColorRole::SelectionOutline : ColorRole::HoverOutline),
+                        std::max(selected ? 2.5 : 1.8, (selected ? 2.0 : 1.4) / scale)));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(box, Card::kRadius + gap, Card::kRadius + gap);
+}
+
+void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, double scale) const {
+    paintEdge(painter, static_cast<std::uint32_t>(edge),
+              QPen(m_items.style().color(ColorRole::EdgeHighlight), seenWidth(2.2, scale), Qt::SolidLine, Qt::FlatCap,
+                   Qt::RoundJoin),
+              kArrow + 1.5);
+}
+
+}  // namespace sonde::canvas

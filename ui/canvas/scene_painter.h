@@ -1,0 +1,58 @@
+#pragma once
+
+#include <QPainter>
+#include <QPainterPath>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ui/canvas/item_painter.h"
+
+namespace sonde::canvas {
+
+/// Paints scenes: the one way to a picture, whether it goes to the screen, a file or a printer.
+/// Painter coordinates are scene units. Used on one thread (it remembers what it computed).
+class ScenePainter {
+  public:
+    ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_ptr<const graph::InternalGraph> graph,
+                 std::shared_ptr<const TextMeasure> measure, const CanvasStyle& style);
+
+    const SceneIndex& index() const { return *m_index; }
+    const ItemPainter& items() const { return m_items; }
+
+    /// What lies in `area`, with the detail that suits `scale` pixels per scene unit. Paints no ground.
+    void paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const;
+
+    /// The edges alone.
+    void paintEdges(QPainter& painter, const QRectF& area, double scale) const {
+        paintEdges(painter, m_index->within(area).edges, scale);
+    }
+
+    /// The whole scene box by box, for vector files: `enter` is told the title of each box before it is drawn and
+    /// `leave` after everything in it.
+    struct Groups {
+        std::function<void(const QString& title)> enter;
+        std::function<void()> leave;
+    };
+    void paintNested(QPainter& painter, const SceneMarks& marks, double scale, const Groups& groups) const;
+
+    /// Edges that end at an item in one colour, those that begin there in another, and the outline of the item.
+    void paintHighlight(QPainter& painter, layout::ItemId item, double scale, bool selected) const;
+    void paintEdgeHighlight(QPainter& painter, int edge, double scale) const;
+
+  private:
+    void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
+    void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow) const;
+    void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
+    QRectF labelRect(std::uint32_t edge) const;
+    bool labelShown(std::uint32_t edge) const;
+    void paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId item, double scale, const Groups& groups) const;
+
+    std::shared_ptr<const SceneIndex> m_index;
+    ItemPainter m_items;
+    QFont m_labelFont;
+    mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
+};
+
+}  // namespace sonde::canvas
