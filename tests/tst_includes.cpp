@@ -23,7 +23,7 @@ struct Rule {
 
 const QStringList kCore{"core/base",   "core/tensor", "core/ops",          "core/graph",    "core/trace",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
-                        "core/passes", "core/layout", "core/layout/engine"};
+                        "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript"};
 const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
                       "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
 
@@ -40,6 +40,8 @@ const QList<Rule>& rules() {
         {"core/exec", {"core/graph", "core/ops"}},
         {"core/analysis", {"core/exec"}},
         {"core/io", {"core/graph"}},
+        // An archive's classes are modules for the tracers, and its code calls operators by their schemas.
+        {"core/io/torchscript", {"core/io", "core/trace", "core/ops"}},
         {"core/layout/engine", {"core/base"}},
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},

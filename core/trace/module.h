@@ -65,6 +65,10 @@ class Module : public std::enable_shared_from_this<Module> {
     virtual std::vector<ForwardParameter> signature() const;
     /// Computes. `in` holds one Var for each parameter of the signature, defaults filled in.
     virtual Var forward(std::span<const Var> in);
+    /// The forward that the present call means, to be called later.
+    virtual std::function<Var(std::span<const Var>)> forwardFunction() {
+        return [self = shared_from_this()](std::span<const Var> in) { return self->forward(in); };
+    }
     /// What forward returns is a tensor (not a tuple, a list …): helps to choose operators while tracing.
     virtual bool makesTensor() const { return true; }
     /// "in_channels=3, out_channels=64": as a person writes the constructor's arguments; may be empty.

@@ -283,14 +283,14 @@ namespace {
 /// A module whose forward depends on the data: run on values when its turn comes.
 class ModuleCallable final : public graph::Callable {
   public:
-    ModuleCallable(std::shared_ptr<Module> module, std::shared_ptr<const Evaluator> evaluator)
-        : m_module(std::move(module)), m_evaluator(std::move(evaluator)) {}
+    ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator)
+        : m_forward(std::move(forward)), m_evaluator(std::move(evaluator)) {}
 
     base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
         const EvaluatorScope scope(m_evaluator);
         try {
             std::vector<Var> in(arguments.begin(), arguments.end());
-            const Var result = m_module->forward(in);
+            const Var result = m_forward(in);
             return std::vector<Value>{result.toValue()};
         } catch (const TraceError& error) {
             return base::runError(error.message());
@@ -298,7 +298,7 @@ class ModuleCallable final : public graph::Callable {
     }
 
   private:
-    std::shared_ptr<Module> m_module;
+    std::function<Var(std::span<const Var>)> m_forward;
     std::shared_ptr<const Evaluator> m_evaluator;
 };
 
@@ -338,7 +338,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     m_graph->setArguments(call, std::move(settled));
     Expr& expr = m_graph->mutableExpr(call);
     expr.bodies.clear();
-    expr.callable = std::make_shared<ModuleCallable>(module.shared_from_this(), EvaluatorScope::current());
+    expr.callable = std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current());
 }
 
 void Tracer::abandon(std::size_t firstExpr) {

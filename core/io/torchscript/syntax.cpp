@@ -163,7 +163,7 @@ class Parser {
             if (!take(",") && !isSymbol(")")) return wrong("',' is expected");
         }
         if (take("->")) {
-            SONDE_TRY(type());
+            SONDE_ASSIGN(def.result, type());
         }
         SONDE_TRY(expect(":"));
         SONDE_ASSIGN(def.body, block());

@@ -47,6 +47,7 @@ struct FunctionParameter {
 struct FunctionDef {
     std::string name;
     std::vector<FunctionParameter> parameters;  ///< of methods without self
+    std::string result;                         ///< type as written
     std::vector<Statement> body;
 };
 

@@ -1,0 +1,579 @@
+// Operators on numbers, strings, lists, dicts and on what a tensor's own description says. None of them makes a node.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/io/torchscript/interpreter.h"
+#include "core/trace/error.h"
+
+namespace sonde::io::script {
+
+using tensor::Value;
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+namespace {
+
+using Arguments = std::vector<ScriptValue>;
+using Builtin = bool (*)(Arguments&, ScriptValue&);
+
+[[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
+
+/// An element count that no model needs, before memory is asked for.
+constexpr std::size_t kMaxElements = 50'000'000;
+
+std::int64_t intOf(const ScriptValue& value) { return toVar(value).toInt(); }
+bool isInt(const ScriptValue& value) {
+    return value.isNumber() && value.plain()->value().kind() != ValueKind::Float;
+}
+double numberOf(const ScriptValue& value) { return value.plain()->value().number(); }
+const std::string& stringOf(const ScriptValue& value) { return value.plain()->value().toString(); }
+const tensor::Tensor* tensorOf(const ScriptValue& value) {
+    const TensorCell* cell = value.cell();
+    return cell && cell->var.kind() == Var::Kind::Value ? &cell->var.value().tensor() : nullptr;
+}
+std::vector<ScriptValue>* itemsOf(const ScriptValue& value) {
+    if (value.list()) return &value.list()->items;
+    return value.tuple() ? &value.tuple()->items : nullptr;
+}
+
+std::size_t checkedIndex(std::int64_t index, std::size_t size) {
+    const auto count = static_cast<std::int64_t>(size);
+    if (index < -count || index >= count) fail(TraceErrorKind::Value, "index " + std::to_string(index) + " is out of range for " + std::to_string(size) + " elements");
+    return static_cast<std::size_t>(index < 0 ? index + count : index);
+}
+
+/// int op int stays an int (with wrap-around), else float.
+bool arithmetic(Arguments& in, ScriptValue& out, std::int64_t (*ints)(std::uint64_t, std::uint64_t), double (*floats)(double, double)) {
+    if (in.size() < 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
+    if (isInt(in[0]) && isInt(in[1])) {
+        out = Var(ints(static_cast<std::uint64_t>(intOf(in[0])), static_cast<std::uint64_t>(intOf(in[1]))));
+    } else {
+        out = Var(floats(numberOf(in[0]), numberOf(in[1])));
+    }
+    return true;
+}
+
+bool compare(Arguments& in, ScriptValue& out, bool (*decide)(int)) {
+    if (in.size() != 2) return false;
+    if (in[0].isNumber() && in[1].isNumber()) {
+        const double a = numberOf(in[0]);
+        const double b = numberOf(in[1]);
+        out = Var(!(std::isnan(a) || std::isnan(b)) && decide(a < b ? -1 : a > b ? 1 : 0));
+        return true;
+    }
+    if (!in[0].isString() || !in[1].isString()) return false;
+    out = Var(decide(stringOf(in[0]).compare(stringOf(in[1]))));
+    return true;
+}
+
+bool hasTensorOrProxy(const ScriptValue& value) {
+    if (value.cell() || value.isProxy()) return true;
+    const std::vector<ScriptValue>* items = itemsOf(value);
+    return items && std::ranges::any_of(*items, hasTensorOrProxy);
+}
+
+bool equality(Arguments& in, ScriptValue& out, bool wanted) {
+    if (in.size() != 2 || hasTensorOrProxy(in[0]) || hasTensorOrProxy(in[1])) return false;
+    out = Var(equalValues(in[0], in[1]) == wanted);
+    return true;
+}
+
+std::int64_t floorDivided(std::int64_t a, std::int64_t b) {
+    if (b == 0) fail(TraceErrorKind::Value, "integer division by zero");
+    if (b == -1) return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a));
+    return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
+}
+
+std::int64_t floorRemainder(std::int64_t a, std::int64_t b) {
+    if (b == 0) fail(TraceErrorKind::Value, "integer remainder by zero");
+    if (b == -1) return 0;
+    const std::int64_t r = a % b;
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+std::string textOf(const ScriptValue& value, bool quoted = false) {
+    if (value.isString()) return quoted ? "'" + stringOf(value) + "'" : stringOf(value);
+    if (value.isNone()) return "None";
+    if (value.plain() && value.plain()->kind() == Var::Kind::Value) {
+        const Value& plain = value.plain()->value();
+        if (plain.kind() == ValueKind::Bool) return plain.toBool() ? "True" : "False";
+        return plain.text();
+    }
+    if (const std::vector<ScriptValue>* items = itemsOf(value)) {
+        std::string text = value.list() ? "[" : "(";
+        for (const ScriptValue& item : *items) text += (text.size() > 1 ? ", " : "") + textOf(item, true);
+        return text + (value.list() ? "]" : ")");
+    }
+    return "<" + typeName(value) + ">";
+}
+
+bool add(Arguments& in, ScriptValue& out) {
+    if (in.size() == 2 && in[0].isString() && in[1].isString()) {
+        if (stringOf(in[0]).size() + stringOf(in[1]).size() > kMaxElements) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        out = Var(stringOf(in[0]) + stringOf(in[1]));
+        return true;
+    }
+    if (in.size() == 2 && in[0].list() && in[1].list()) {
+        std::vector<ScriptValue> items = in[0].list()->items;
+        items.insert(items.end(), in[1].list()->items.begin(), in[1].list()->items.end());
+        if (items.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        out = makeList(std::move(items));
+        return true;
+    }
+    return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a + b); },
+                      [](double a, double b) { return a + b; });
+}
+
+bool mul(Arguments& in, ScriptValue& out) {
+    if (in.size() == 2 && in[0].list() && isInt(in[1])) {
+        const std::vector<ScriptValue>& part = in[0].list()->items;
+        const std::int64_t times = std::max<std::int64_t>(intOf(in[1]), 0);
+        if (!part.empty() && static_cast<std::uint64_t>(times) > kMaxElements / part.size()) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+        std::vector<ScriptValue> items;
+        for (std::int64_t i = 0; i < times && !part.empty(); ++i) items.insert(items.end(), part.begin(), part.end());
+        out = makeList(std::move(items));
+        return true;
+    }
+    return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a * b); },
+                      [](double a, double b) { return a * b; });
+}
+
+bool power(Arguments& in, ScriptValue& out) {
+    if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
+    const double result = std::pow(numberOf(in[0]), numberOf(in[1]));
+    const bool whole = isInt(in[0]) && isInt(in[1]) && intOf(in[1]) >= 0 && std::abs(result) < 9e15;
+    out = whole ? Var(static_cast<std::int64_t>(result)) : Var(result);
+    return true;
+}
+
+bool extreme(Arguments& in, ScriptValue& out, bool largest) {
+    Arguments items = in;
+    if (in.size() == 1 && itemsOf(in[0])) items = *itemsOf(in[0]);
+    if (items.empty() || !std::ranges::all_of(items, [](const ScriptValue& v) { return v.isNumber(); })) return false;
+    ScriptValue best = items[0];
+    for (const ScriptValue& item : items) {
+        if (largest ? numberOf(item) > numberOf(best) : numberOf(item) < numberOf(best)) best = item;
+    }
+    out = best;
+    return true;
+}
+
+bool length(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1) return false;
+    if (itemsOf(in[0])) out = Var(itemsOf(in[0])->size());
+    else if (in[0].dict()) out = Var(in[0].dict()->items.size());
+    else if (in[0].isString()) out = Var(stringOf(in[0]).size());
+    else if (tensorOf(in[0])) out = Var(toVar(in[0]).length());
+    else if (in[0].isProxy() || in[0].cell()) (void)Var(toVar(in[0])).length();
+    else return false;
+    return true;
+}
+
+ScriptValue* entry(DictValue& dict, const ScriptValue& key) {
+    for (auto& [known, value] : dict.items) {
+        if (equalValues(known, key)) return &value;
+    }
+    return nullptr;
+}
+
+bool getItem(Arguments& in, ScriptValue& out) {
+    if (in.size() != 2) return false;
+    if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
+        out = (*items)[checkedIndex(intOf(in[1]), items->size())];
+    } else if (DictValue* dict = in[0].dict()) {
+        const ScriptValue* found = entry(*dict, in[1]);
+        if (!found) fail(TraceErrorKind::Key, textOf(in[1], true));
+        out = ScriptValue(*found);
+    } else if (in[0].isString()) {
+        out = Var(std::string(1, stringOf(in[0])[checkedIndex(intOf(in[1]), stringOf(in[0]).size())]));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool setItem(Arguments& in, ScriptValue& out) {
+    if (in.size() != 3) return false;
+    if (ListValue* list = in[0].list()) {
+        list->items[checkedIndex(intOf(in[1]), list->items.size())] = in[2];
+    } else if (DictValue* dict = in[0].dict()) {
+        if (ScriptValue* found = entry(*dict, in[1])) *found = in[2];
+        else dict->items.emplace_back(in[1], in[2]);
+    } else {
+        return false;
+    }
+    out = in[0];
+    return true;
+}
+
+bool contains(Arguments& in, ScriptValue& out) {
+    if (in.size() != 2) return false;
+    if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
+        out = Var(std::ranges::any_of(*items, [&](const ScriptValue& item) { return equalValues(item, in[1]); }));
+    } else if (DictValue* dict = in[0].dict()) {
+        out = Var(entry(*dict, in[1]) != nullptr);
+    } else if (in[0].isString() && in[1].isString()) {
+        out = Var(stringOf(in[0]).find(stringOf(in[1])) != std::string::npos);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool append(Arguments& in, ScriptValue& out) {
+    if (in.size() != 2 || !in[0].list()) return false;
+    if (in[0].list()->items.size() >= kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    const std::vector<ScriptValue>* inner = itemsOf(in[1]);
+    if (inner == &in[0].list()->items) fail(TraceErrorKind::Runtime, "a list is put into itself");
+    in[0].list()->items.push_back(in[1]);
+    out = in[0];
+    return true;
+}
+
+bool insert(Arguments& in, ScriptValue& out) {
+    if (in.size() != 3 || !in[0].list()) return false;
+    std::vector<ScriptValue>& items = in[0].list()->items;
+    std::int64_t at = intOf(in[1]);
+    const auto size = static_cast<std::int64_t>(items.size());
+    if (at < 0) at += size;
+    items.insert(items.begin() + std::clamp<std::int64_t>(at, 0, size), in[2]);
+    out = in[0];
+    return true;
+}
+
+bool pop(Arguments& in, ScriptValue& out) {
+    if (in.empty() || !in[0].list()) return false;
+    std::vector<ScriptValue>& items = in[0].list()->items;
+    const std::size_t at = checkedIndex(in.size() > 1 ? intOf(in[1]) : -1, items.size());
+    out = ScriptValue(items[at]);
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+}
+
+bool extend(Arguments& in, ScriptValue& out) {
+    if (in.size() != 2 || !in[0].list() || !itemsOf(in[1])) return false;
+    const std::vector<ScriptValue> more = *itemsOf(in[1]);
+    if (in[0].list()->items.size() + more.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    in[0].list()->items.insert(in[0].list()->items.end(), more.begin(), more.end());
+    out = in[0];
+    return true;
+}
+
+/// slice(list, start, end, step) of lists and strings, bounds as in Python.
+bool slice(Arguments& in, ScriptValue& out) {
+    const std::vector<ScriptValue>* items = in.empty() ? nullptr : itemsOf(in[0]);
+    const bool isText = !in.empty() && in[0].isString();
+    if (!items && !isText) return false;
+    const auto size = static_cast<std::int64_t>(items ? items->size() : stringOf(in[0]).size());
+    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+        if (in.size() <= i || in[i].isNone()) return otherwise;
+        const std::int64_t given = intOf(in[i]);
+        return std::clamp<std::int64_t>(given < 0 ? given + size : given, 0, size);
+    };
+    const std::int64_t step = in.size() > 3 && !in[3].isNone() ? intOf(in[3]) : 1;
+    if (step <= 0) fail(TraceErrorKind::Value, "a slice needs a step above 0");
+    std::vector<ScriptValue> part;
+    std::string text;
+    for (std::int64_t i = bound(1, 0); i < bound(2, size); i += step) {
+        if (items) part.push_back((*items)[static_cast<std::size_t>(i)]);
+        else text += stringOf(in[0])[static_cast<std::size_t>(i)];
+        if (step > size) break;
+    }
+    out = isText ? ScriptValue(Var(std::move(text))) : in[0].list() ? makeList(std::move(part)) : makeTuple(std::move(part));
+    return true;
+}
+
+bool copyList(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1) return false;
+    if (in[0].isString()) {
+        std::vector<ScriptValue> letters;
+        for (char c : stringOf(in[0])) letters.emplace_back(Var(std::string(1, c)));
+        out = makeList(std::move(letters));
+        return true;
+    }
+    if (in[0].dict()) {
+        std::vector<ScriptValue> keys;
+        for (const auto& [key, value] : in[0].dict()->items) keys.push_back(key);
+        out = makeList(std::move(keys));
+        return true;
+    }
+    if (!itemsOf(in[0])) return false;
+    out = makeList(*itemsOf(in[0]));
+    return true;
+}
+
+bool dictItems(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || !in[0].dict()) return false;
+    std::vector<ScriptValue> items;
+    for (const auto& [key, value] : in[0].dict()->items) items.push_back(makeTuple({key, value}));
+    out = makeList(std::move(items));
+    return true;
+}
+
+bool dictValues(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || !in[0].dict()) return false;
+    std::vector<ScriptValue> items;
+    for (const auto& [key, value] : in[0].dict()->items) items.push_back(value);
+    out = makeList(std::move(items));
+    return true;
+}
+
+bool dictGet(Arguments& in, ScriptValue& out) {
+    if (in.size() < 2 || !in[0].dict()) return false;
+    const ScriptValue* found = entry(*in[0].dict(), in[1]);
+    out = found ? ScriptValue(*found) : in.size() > 2 ? in[2] : ScriptValue();
+    return true;
+}
+
+bool reverse(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || !in[0].list()) return false;
+    std::ranges::reverse(in[0].list()->items);
+    out = in[0];
+    return true;
+}
+
+/// "{}" one after the other.
+bool format(Arguments& in, ScriptValue& out) {
+    if (in.empty() || !in[0].isString()) return false;
+    const std::string pattern = stringOf(in[0]);
+    std::string text;
+    std::size_t next = 1;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern.compare(i, 2, "{}") == 0 && next < in.size()) {
+            text += textOf(in[next++]);
+            ++i;
+        } else {
+            text += pattern[i];
+        }
+    }
+    out = Var(std::move(text));
+    return true;
+}
+
+bool find(Arguments& in, ScriptValue& out) {
+    if (in.size() < 2 || !in[0].isString() || !in[1].isString()) return false;
+    const std::string& text = stringOf(in[0]);
+    const auto start = static_cast<std::size_t>(in.size() > 2 ? std::max<std::int64_t>(intOf(in[2]), 0) : 0);
+    const std::size_t found = text.find(stringOf(in[1]), start);
+    const bool before = in.size() < 4 || intOf(in[3]) < 0 || (found != std::string::npos && static_cast<std::int64_t>(found + stringOf(in[1]).size()) <= intOf(in[3]));
+    out = Var(found == std::string::npos || !before ? std::int64_t{-1} : static_cast<std::int64_t>(found));
+    return true;
+}
+
+bool raise(Arguments& in, ScriptValue&) {
+    const std::string text = in.empty() ? "" : textOf(in[0]);
+    const std::string type = in.size() > 1 ? textOf(in[1]) : "";
+    if (type.ends_with("ValueError")) fail(TraceErrorKind::Value, text);
+    if (type.ends_with("IndexError")) fail(TraceErrorKind::Value, "IndexError: " + text);
+    if (text.starts_with("AssertionError: ")) fail(TraceErrorKind::Assertion, text.substr(16));
+    fail(TraceErrorKind::Runtime, text);
+}
+
+bool number1(Arguments& in, ScriptValue& out, double (*compute)(double), bool toInt) {
+    if (in.size() != 1 || !in[0].isNumber()) return false;
+    const double result = compute(numberOf(in[0]));
+    out = toInt && std::abs(result) < 9.2e18 ? Var(static_cast<std::int64_t>(result)) : Var(result);
+    return true;
+}
+
+bool negative(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || !in[0].isNumber()) return false;
+    out = isInt(in[0]) ? Var(static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0])))) : Var(-numberOf(in[0]));
+    return true;
+}
+
+bool absolute(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || !in[0].isNumber()) return false;
+    out = isInt(in[0]) ? Var(intOf(in[0]) < 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(intOf(in[0]))) : intOf(in[0])) : Var(std::abs(numberOf(in[0])));
+    return true;
+}
+
+bool quantified(Arguments& in, ScriptValue& out, bool all) {
+    if (in.size() != 1 || !itemsOf(in[0]) || hasTensorOrProxy(in[0])) return false;
+    bool result = all;
+    for (const ScriptValue& item : *itemsOf(in[0])) result = all ? result && truth(item) : result || truth(item);
+    out = Var(result);
+    return true;
+}
+
+bool isSame(Arguments& in, ScriptValue& out, bool wanted) {
+    if (in.size() != 2) return false;
+    const bool same = in[0].isNone() || in[1].isNone() ? in[0].isNone() && in[1].isNone() : !hasTensorOrProxy(in[0]) && equalValues(in[0], in[1]);
+    out = Var(same == wanted);
+    return true;
+}
+
+bool logic(Arguments& in, ScriptValue& out, bool (*decide)(bool, bool), std::int64_t (*bits)(std::int64_t, std::int64_t)) {
+    if (in.size() != 2 || !isInt(in[0]) || !isInt(in[1])) return false;
+    const bool areBools = in[0].plain()->value().kind() == ValueKind::Bool && in[1].plain()->value().kind() == ValueKind::Bool;
+    out = areBools ? Var(decide(truth(in[0]), truth(in[1]))) : Var(bits(intOf(in[0]), intOf(in[1])));
+    return true;
+}
+
+/// What a value tensor says of itself; proxies become nodes instead.
+bool size(Arguments& in, ScriptValue& out) {
+    const tensor::Tensor* tensor = in.empty() ? nullptr : tensorOf(in[0]);
+    if (!tensor) return false;
+    if (in.size() > 1) {
+        out = Var(tensor->dim(checkedIndex(intOf(in[1]), tensor->rank())));
+        return true;
+    }
+    std::vector<ScriptValue> dims;
+    for (std::int64_t dim : tensor->shape()) dims.emplace_back(Var(dim));
+    out = makeList(std::move(dims));
+    return true;
+}
+
+bool ofTensor(Arguments& in, ScriptValue& out, Var (*read)(const tensor::Tensor&)) {
+    const tensor::Tensor* tensor = in.empty() ? nullptr : tensorOf(in[0]);
+    if (!tensor) return false;
+    out = read(*tensor);
+    return true;
+}
+
+/// c10::ScalarType.
+std::int64_t scalarType(tensor::DType dtype) {
+    using tensor::DType;
+    switch (dtype) {
+        case DType::UInt8: return 0;
+        case DType::Int8: return 1;
+        case DType::Int16: return 2;
+        case DType::Int32: return 3;
+        case DType::Int64: return 4;
+        case DType::Float16: return 5;
+        case DType::Float32: return 6;
+        case DType::Float64: return 7;
+        case DType::Complex64: return 9;
+        case DType::Complex128: return 10;
+        case DType::Bool: return 11;
+        case DType::BFloat16: return 15;
+        default: return 6;
+    }
+}
+
+bool item(Arguments& in, ScriptValue& out) {
+    const tensor::Tensor* tensor = in.empty() ? nullptr : tensorOf(in[0]);
+    if (!tensor) return false;
+    if (tensor->numel() != 1) fail(TraceErrorKind::Value, "only a tensor with one element is a number");
+    if (tensor->dtype() == tensor::DType::Bool) out = Var(tensor->toInt64(0) != 0);
+    else if (tensor::isFloating(tensor->dtype())) out = Var(tensor->toDouble(0));
+    else out = Var(tensor->toInt64(0));
+    return true;
+}
+
+template <typename T>
+bool constant(ScriptValue& out, T value) {
+    out = Var(value);
+    return true;
+}
+
+bool pass(Arguments& in, ScriptValue& out) {
+    if (in.size() != 1 || in[0].cell()) return false;
+    out = in[0];
+    return true;
+}
+
+/// A number is a number already; of a tensor it becomes one.
+bool asNumber(Arguments& in, ScriptValue& out) { return pass(in, out) || item(in, out); }
+
+const std::unordered_map<std::string, Builtin>& table() {
+    static const std::unordered_map<std::string, Builtin> builtins{
+        {"add", add}, {"mul", mul}, {"pow", power}, {"len", length}, {"__getitem__", getItem}, {"_set_item", setItem},
+        {"__contains__", contains}, {"append", append}, {"insert", insert}, {"pop", pop}, {"extend", extend}, {"slice", slice},
+        {"list", copyList}, {"copy", copyList}, {"keys", copyList}, {"items", dictItems}, {"values", dictValues}, {"get", dictGet},
+        {"reverse", reverse}, {"format", format}, {"find", find}, {"prim.RaiseException", raise}, {"size", size}, {"item", item},
+        {"neg", negative}, {"abs", absolute}, {"prim.abs", absolute}, {"prim.NumToTensor", pass},
+        {"ScalarImplicit", asNumber}, {"IntImplicit", asNumber}, {"FloatImplicit", asNumber},
+        {"sub", [](Arguments& in, ScriptValue& out) {
+             return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }, [](double a, double b) { return a - b; });
+         }},
+        {"div", [](Arguments& in, ScriptValue& out) {
+             if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
+             out = Var(numberOf(in[0]) / numberOf(in[1]));
+             return true;
+         }},
+        {"floordiv", [](Arguments& in, ScriptValue& out) {
+             return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return floorDivided(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)); },
+                               [](double a, double b) { return std::floor(a / b); });
+         }},
+        {"floor_divide", [](Arguments& in, ScriptValue& out) {
+             return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return floorDivided(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)); },
+                               [](double a, double b) { return std::floor(a / b); });
+         }},
+        {"remainder", [](Arguments& in, ScriptValue& out) {
+             return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return floorRemainder(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)); },
+                               [](double a, double b) { return a - std::floor(a / b) * b; });
+         }},
+        {"eq", [](Arguments& in, ScriptValue& out) { return equality(in, out, true); }},
+        {"ne", [](Arguments& in, ScriptValue& out) { return equality(in, out, false); }},
+        {"lt", [](Arguments& in, ScriptValue& out) { return compare(in, out, [](int c) { return c < 0; }); }},
+        {"le", [](Arguments& in, ScriptValue& out) { return compare(in, out, [](int c) { return c <= 0; }); }},
+        {"gt", [](Arguments& in, ScriptValue& out) { return compare(in, out, [](int c) { return c > 0; }); }},
+        {"ge", [](Arguments& in, ScriptValue& out) { return compare(in, out, [](int c) { return c >= 0; }); }},
+        {"prim.min", [](Arguments& in, ScriptValue& out) { return extreme(in, out, false); }},
+        {"prim.max", [](Arguments& in, ScriptValue& out) { return extreme(in, out, true); }},
+        {"any", [](Arguments& in, ScriptValue& out) { return quantified(in, out, false); }},
+        {"all", [](Arguments& in, ScriptValue& out) { return quantified(in, out, true); }},
+        {"sqrt", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::sqrt, false); }},
+        {"exp", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::exp, false); }},
+        {"log", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::log, false); }},
+        {"floor", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::floor, true); }},
+        {"ceil", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::ceil, true); }},
+        {"round", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::nearbyint, false); }},
+        {"__is__", [](Arguments& in, ScriptValue& out) { return isSame(in, out, true); }},
+        {"__isnot__", [](Arguments& in, ScriptValue& out) { return isSame(in, out, false); }},
+        {"__not__", [](Arguments& in, ScriptValue& out) {
+             if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;
+             return constant(out, !truth(in[0]));
+         }},
+        {"__and__", [](Arguments& in, ScriptValue& out) { return logic(in, out, [](bool a, bool b) { return a && b; }, [](std::int64_t a, std::int64_t b) { return a & b; }); }},
+        {"__or__", [](Arguments& in, ScriptValue& out) { return logic(in, out, [](bool a, bool b) { return a || b; }, [](std::int64_t a, std::int64_t b) { return a | b; }); }},
+        {"__xor__", [](Arguments& in, ScriptValue& out) { return logic(in, out, [](bool a, bool b) { return a != b; }, [](std::int64_t a, std::int64_t b) { return a ^ b; }); }},
+        {"__derive_index", [](Arguments& in, ScriptValue& out) {
+             if (in.size() != 3 || hasTensorOrProxy(in[0]) || hasTensorOrProxy(in[1]) || hasTensorOrProxy(in[2])) return false;
+             return constant(out, intOf(in[1]) + intOf(in[0]) * intOf(in[2]));
+         }},
+        {"__range_length", [](Arguments& in, ScriptValue& out) {
+             if (in.size() != 3 || !isInt(in[0]) || !isInt(in[1]) || !isInt(in[2]) || intOf(in[2]) == 0) return false;
+             const std::int64_t span = intOf(in[2]) > 0 ? intOf(in[1]) - intOf(in[0]) : intOf(in[0]) - intOf(in[1]);
+             const std::int64_t step = std::abs(intOf(in[2]));
+             return constant(out, span <= 0 ? std::int64_t{0} : (span - 1) / step + 1);
+         }},
+        {"str", [](Arguments& in, ScriptValue& out) {
+             if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;
+             out = Var(textOf(in[0]));
+             return true;
+         }},
+        {"warn", [](Arguments&, ScriptValue& out) { out = ScriptValue(); return true; }},
+        {"device", [](Arguments& in, ScriptValue& out) { out = in.empty() ? ScriptValue(Var("cpu")) : in[0]; return true; }},
+        {"dim", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.rank()); }); }},
+        {"numel", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.numel()); }); }},
+        {"is_floating_point", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::isFloating(t.dtype())); }); }},
+        {"prim.dtype", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(scalarType(t.dtype())); }); }},
+        {"prim.shape", size},
+        {"prim.device", [](Arguments& in, ScriptValue& out) { return !in.empty() && in[0].cell() && constant(out, "cpu"); }},
+        {"prim.is_cuda", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_nested", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_quantized", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_sparse", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.requires_grad", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"is_autocast_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"is_autocast_cpu_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"is_grad_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"is_scripting", [](Arguments&, ScriptValue& out) { return constant(out, true); }},
+        {"is_tracing", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+    };
+    return builtins;
+}
+
+}  // namespace
+
+bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result) {
+    const auto found = table().find(name);
+    return found != table().end() && found->second(arguments, result);
+}
+
+}  // namespace sonde::io::script

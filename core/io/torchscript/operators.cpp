@@ -1,0 +1,189 @@
+// Calls of operators on tensors: which overload, what the node is called, and what an in-place form changes.
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "core/io/torchscript/interpreter.h"
+#include "core/ops/registry/registry.h"
+#include "core/trace/error.h"
+#include "core/trace/record.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using ops::OpDef;
+using ops::Parameter;
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+namespace {
+
+using Named = std::vector<std::pair<std::string, ScriptValue>>;
+
+/// Overloads of domain aten by the name before the dot.
+const std::vector<const OpDef*>* overloadsOf(const std::string& name) {
+    static const auto index = [] {
+        std::unordered_map<std::string, std::vector<const OpDef*>> made;
+        for (const OpDef* row : ops::Registry::all().rows()) {
+            if (row->domain == "aten") made[std::string(row->name.substr(0, row->name.find('.')))].push_back(row);
+        }
+        return made;
+    }();
+    const auto found = index.find(name);
+    return found == index.end() ? nullptr : &found->second;
+}
+
+bool isTensorList(const ScriptValue& value) {
+    const std::vector<ScriptValue>* items = value.list() ? &value.list()->items : value.tuple() ? &value.tuple()->items : nullptr;
+    return items && std::ranges::all_of(*items, [](const ScriptValue& item) { return item.cell() || item.isProxy() || item.isNone(); });
+}
+
+bool isNumberList(const ScriptValue& value) {
+    const std::vector<ScriptValue>* items = value.list() ? &value.list()->items : value.tuple() ? &value.tuple()->items : nullptr;
+    return items && std::ranges::all_of(*items, [](const ScriptValue& item) { return item.isNumber() || item.isProxy(); });
+}
+
+/// Whether a value can stand for a parameter of the schema's type. `lenient`: a number as a tensor, a tensor as a number.
+bool fits(std::string_view type, const ScriptValue& value, bool lenient) {
+    if (type.ends_with("?")) {
+        if (value.isNone()) return true;
+        type.remove_suffix(1);
+    }
+    const bool isList = type.ends_with("]");
+    if (type.starts_with("Tensor")) {
+        if (isList) return value.isProxy() || isTensorList(value);
+        return value.cell() || (lenient && (value.isNumber() || value.isProxy()));
+    }
+    if (isList) {
+        const bool sized = type[type.size() - 2] != '[';
+        return value.isProxy() || isNumberList(value) || (sized && value.isNumber()) || (lenient && value.cell());
+    }
+    if (type == "str") return value.isString();
+    if (type == "bool") return value.isProxy() || (value.isNumber() && (lenient || value.plain()->value().kind() == ValueKind::Bool));
+    if (type == "int" || type == "SymInt") return value.isProxy() || (value.isNumber() && value.plain()->value().kind() != ValueKind::Float);
+    if (type == "Scalar" || type == "float") return value.isProxy() || value.isNumber() || (lenient && value.cell());
+    return !value.cell() && !value.list();  // ScalarType, Layout, Device, MemoryFormat, Generator
+}
+
+bool matches(const OpDef& row, const std::vector<ScriptValue>& arguments, const Named& keywords, bool lenient) {
+    if (arguments.size() > row.parameters.size()) return false;
+    for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+        const Parameter& parameter = row.parameters[i];
+        if (i < arguments.size()) {
+            if (!fits(parameter.type, arguments[i], lenient)) return false;
+            continue;
+        }
+        const auto named = std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == parameter.name; });
+        if (named != keywords.end() ? !fits(parameter.type, named->second, lenient) : !parameter.fallback.has_value()) return false;
+    }
+    return std::ranges::all_of(keywords, [&](const auto& entry) {
+        return std::ranges::any_of(row.parameters, [&](const Parameter& parameter) { return parameter.name == entry.first; });
+    });
+}
+
+const OpDef* choose(const std::vector<const OpDef*>& rows, const std::vector<ScriptValue>& arguments, const Named& keywords) {
+    for (const bool lenient : {false, true}) {
+        for (const OpDef* row : rows) {
+            if (matches(*row, arguments, keywords, lenient)) return row;
+        }
+    }
+    return nullptr;
+}
+
+/// Names must outlive the graph's making; there are few different ones.
+std::string_view interned(const std::string& text) {
+    thread_local std::set<std::string, std::less<>> names;
+    return *names.insert(text).first;
+}
+
+/// Operators of Python on numbers of which one is symbolic.
+std::string_view numberOperator(const std::string& name) {
+    static const std::unordered_map<std::string, std::string_view> names{
+        {"add", "add"}, {"sub", "sub"}, {"mul", "mul"}, {"div", "truediv"}, {"floordiv", "floordiv"}, {"floor_divide", "floordiv"},
+        {"remainder", "mod"}, {"pow", "pow"}, {"neg", "neg"}, {"eq", "eq"}, {"ne", "ne"}, {"lt", "lt"}, {"le", "le"}, {"gt", "gt"},
+        {"ge", "ge"}, {"sqrt", "sqrt"}};
+    const auto found = names.find(name);
+    return found == names.end() ? std::string_view{} : found->second;
+}
+
+bool isView(const std::string& name) {
+    static const std::set<std::string, std::less<>> views{
+        "view", "reshape", "flatten", "select", "slice", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow",
+        "detach", "alias", "contiguous", "chunk", "split", "split_with_sizes", "unbind", "to", "movedim", "unflatten", "view_as", "diagonal",
+        "unfold", "dropout", "feature_dropout"};
+    return views.contains(name);
+}
+
+void setBase(const ScriptValue& result, const std::shared_ptr<TensorCell>& base) {
+    if (TensorCell* cell = result.cell()) {
+        cell->base = base;
+        cell->baseVersion = base->version;
+    }
+    if (const ListValue* list = result.list()) {
+        for (const ScriptValue& item : list->items) setBase(item, base);
+    }
+}
+
+/// The receiver takes the result; what shares its memory through views is stale from now on.
+void writeBack(TensorCell& receiver, const Var& result) {
+    receiver.var = result;
+    ++receiver.version;
+    for (TensorCell* at = &receiver; at->base; at = at->base.get()) {
+        at->base->stale = true;
+        at->baseVersion = ++at->base->version;
+    }
+}
+
+std::string typesOf(const std::vector<ScriptValue>& arguments) {
+    std::string text;
+    for (const ScriptValue& argument : arguments) text += (text.empty() ? "" : ", ") + typeName(argument);
+    return text;
+}
+
+Var record(const std::string& name, const std::vector<ScriptValue>& arguments, const Named& keywords) {
+    std::vector<Var> vars;
+    for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
+    trace::Keywords named;
+    for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
+
+    const bool anyTensor = std::ranges::any_of(arguments, [](const ScriptValue& v) { return v.cell() || v.list(); });
+    if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
+        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+    }
+    if (name.starts_with("prim.")) {
+        return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"}, {vars.at(0), name.substr(5)});
+    }
+    const std::string_view base = interned(name);
+    const std::vector<const OpDef*>* rows = overloadsOf(name);
+    if (!rows) {
+        // An operator that is not known still draws; it fails when it is run.
+        if (std::ranges::none_of(vars, &Var::hasProxy)) throw TraceError(TraceErrorKind::NotImplemented, "operator aten::" + name + " is not known");
+        return trace::callFunction(trace::Function{base, base, interned("torch." + name)}, std::move(vars), std::move(named));
+    }
+    const OpDef* row = choose(*rows, arguments, keywords);
+    if (!row) throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes (" + typesOf(arguments) + ")");
+    const std::size_t outputs = std::max<std::size_t>(row->outputs.size(), 1);
+    const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") && !row->outputs.front().name.ends_with("]"));
+    return trace::callFunction(trace::Function{row->name, base, interned("torch." + name), makesTensor, "aten", outputs}, std::move(vars),
+                               std::move(named));
+}
+
+}  // namespace
+
+ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> arguments, Named keywords) {
+    ScriptValue result;
+    if (keywords.empty() && callBuiltin(name, arguments, result)) return result;
+    const Var made = record(name, arguments, keywords);
+    const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
+    if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
+        writeBack(**receiver, made);
+        return arguments.front();
+    }
+    result = fromVar(made);
+    if (receiver && isView(name)) setBase(result, *receiver);
+    return result;
+}
+
+}  // namespace sonde::io::script

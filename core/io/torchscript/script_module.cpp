@@ -1,0 +1,203 @@
+#include "core/io/torchscript/script_module.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/io/torchscript/interpreter.h"
+
+namespace sonde::io::script {
+
+using tensor::Value;
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+ScriptModule::ScriptModule(std::shared_ptr<Archive> archive, std::string typeName, const ClassDef& type)
+    : m_archive(std::move(archive)), m_typeName(std::move(typeName)), m_type(type) {}
+
+bool ScriptModule::isLibrary() const { return m_typeName.starts_with("__torch__.torch.nn.") && m_type.name != "Sequential"; }
+
+const FunctionDef& ScriptModule::method(const std::string& name) const {
+    if (const FunctionDef* found = m_type.method(name)) return *found;
+    throw TraceError(TraceErrorKind::NotImplemented, "Module [" + m_type.name + "] is missing the required \"" + name + "\" function");
+}
+
+bool ScriptModule::makesTensor() const {
+    const FunctionDef* function = m_type.method(m_method);
+    return function && function->result == "Tensor";
+}
+
+std::vector<trace::ForwardParameter> ScriptModule::signature() const {
+    std::vector<trace::ForwardParameter> result;
+    const FunctionDef* function = m_type.method(m_method);
+    if (!function) return result;
+    for (const FunctionParameter& parameter : function->parameters) {
+        trace::ForwardParameter entry{parameter.name, std::nullopt, false};
+        if (parameter.hasDefault) entry.fallback = toVar(Interpreter(*m_archive).evaluateConstant(parameter.fallback)).toValue();
+        result.push_back(std::move(entry));
+    }
+    return result;
+}
+
+Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in); }
+
+std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
+    const FunctionDef& function = method(m_method);
+    auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
+    return [self, &function](std::span<const Var> in) {
+        std::vector<ScriptValue> arguments{self};
+        for (const Var& var : in) arguments.push_back(fromVar(var));
+        return toVar(Interpreter(*self->m_archive).call(function, std::move(arguments), true));
+    };
+}
+
+ScriptValue ScriptModule::callForward(const std::string& name, std::vector<ScriptValue> arguments,
+                                      std::vector<std::pair<std::string, ScriptValue>> keywords) {
+    struct Restore {
+        std::string& place;
+        std::string before;
+        ~Restore() { place = std::move(before); }
+    } restore{m_method, m_method};
+    m_method = name;
+    std::vector<Var> vars;
+    for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
+    trace::Keywords named;
+    for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
+    return fromVar(call(std::move(vars), std::move(named)));
+}
+
+ScriptValue ScriptModule::attribute(const std::string& name) const {
+    if (const auto found = m_attributes.find(name); found != m_attributes.end()) return found->second;
+    if (trace::Module* module = child(name)) {
+        return std::static_pointer_cast<ScriptModule>(module->shared_from_this());
+    }
+    for (const NamedSlot& named : ownTensors()) {
+        if (named.name == name) return fromVar(Var::ofSlot(named.slot));
+    }
+    for (const ClassAttribute& constant : m_type.attributes) {
+        if (constant.name == name && constant.isFinal) return Interpreter(*m_archive).evaluateConstant(constant.value);
+    }
+    throw TraceError(TraceErrorKind::Attribute, "'" + m_type.name + "' has no attribute '" + name + "'");
+}
+
+void ScriptModule::setAttribute(const std::string& name, ScriptValue value) { m_attributes[name] = std::move(value); }
+
+namespace {
+
+constexpr int kMaxDepth = 300;
+
+/// Makes modules, instances and values of the pickled data. A value that occurs twice is made once.
+class Builder {
+  public:
+    explicit Builder(std::shared_ptr<Archive> archive) : m_archive(std::move(archive)) {}
+
+    base::Result<ScriptValue> value(const Value& data, int depth) {
+        if (depth > kMaxDepth) return base::unreadable("modules nest too deeply");
+        switch (data.kind()) {
+            case ValueKind::Object: return object(std::dynamic_pointer_cast<PickledObject>(data.object()), depth);
+            case ValueKind::List:
+            case ValueKind::Tuple: {
+                std::vector<ScriptValue> items;
+                for (const Value& item : data.items()) {
+                    SONDE_ASSIGN(ScriptValue made, value(item, depth + 1));
+                    items.push_back(std::move(made));
+                }
+                return data.kind() == ValueKind::List ? makeList(std::move(items)) : makeTuple(std::move(items));
+            }
+            case ValueKind::Dict: {
+                auto dict = std::make_shared<DictValue>();
+                for (const auto& [key, item] : data.dictItems()) {
+                    SONDE_ASSIGN(ScriptValue madeKey, value(key, depth + 1));
+                    SONDE_ASSIGN(ScriptValue made, value(item, depth + 1));
+                    dict->items.emplace_back(std::move(madeKey), std::move(made));
+                }
+                return ScriptValue(std::move(dict));
+            }
+            case ValueKind::Tensor: return fromVar(Var::ofSlot(slot(data.tensor(), trace::Slot::Kind::Plain)));
+            default: return ScriptValue(Var(data));
+        }
+    }
+
+  private:
+    base::Result<ScriptValue> object(const std::shared_ptr<PickledObject>& data, int depth) {
+        if (!data) return ScriptValue(Var());
+        if (const auto known = m_made.find(data.get()); known != m_made.end()) return known->second;
+        const std::string name = data->typeName();
+        SONDE_ASSIGN(const ClassDef* type, m_archive->findClass(name));
+        if (!type) return base::unreadable("the archive has no class " + name);
+        if (type->base == "Module") return module(*data, *type, depth);
+        auto instance = std::make_shared<InstanceValue>(InstanceValue{name, type, {}});
+        m_made[data.get()] = instance;
+        if (data->state.kind() == ValueKind::Dict) {
+            for (const auto& [key, item] : data->state.dictItems()) {
+                if (key.kind() != ValueKind::String) continue;
+                SONDE_ASSIGN(instance->attributes[key.toString()], value(item, depth + 1));
+            }
+        }
+        return ScriptValue(instance);
+    }
+
+    base::Result<ScriptValue> module(const PickledObject& data, const ClassDef& type, int depth) {
+        auto made = std::make_shared<ScriptModule>(m_archive, data.typeName(), type);
+        m_made[&data] = made;
+        if (data.state.kind() != ValueKind::Dict) return ScriptValue(made);
+        // In the order of the class, which is that of registration.
+        for (const ClassAttribute& attribute : type.attributes) {
+            for (const auto& [key, item] : data.state.dictItems()) {
+                if (key.kind() != ValueKind::String || key.toString() != attribute.name) continue;
+                SONDE_TRY(addAttribute(*made, attribute.name, item, depth));
+                break;
+            }
+        }
+        return ScriptValue(made);
+    }
+
+    base::Result<void> addAttribute(ScriptModule& made, const std::string& name, const Value& item, int depth) {
+        if (item.isTensor()) {
+            const auto contains = [&](const std::vector<std::string>& list) { return std::ranges::find(list, name) != list.end(); };
+            const auto kind = contains(made.type().parameters) ? trace::Slot::Kind::Parameter : trace::Slot::Kind::Buffer;
+            made.addSlot(name, slot(item.tensor(), kind));
+            return {};
+        }
+        SONDE_ASSIGN(ScriptValue inner, value(item, depth + 1));
+        if (const auto* child = inner.as<std::shared_ptr<ScriptModule>>()) {
+            made.addChild(name, *child);
+        } else {
+            made.setAttribute(name, std::move(inner));
+        }
+        return {};
+    }
+
+    /// Tensors that are the same memory are one slot: tied parameters.
+    std::shared_ptr<trace::Slot> slot(const tensor::Tensor& tensor, trace::Slot::Kind kind) {
+        std::vector<std::shared_ptr<trace::Slot>>& known = m_slots[tensor.storage().get()];
+        for (const auto& slot : known) {
+            const tensor::Tensor& other = slot->value;
+            if (slot->kind == kind && other.offsetElements() == tensor.offsetElements() && other.shape() == tensor.shape() &&
+                other.strides() == tensor.strides()) {
+                return slot;
+            }
+        }
+        known.push_back(std::make_shared<trace::Slot>(trace::Slot{kind, tensor}));
+        return known.back();
+    }
+
+    std::shared_ptr<Archive> m_archive;
+    std::unordered_map<const PickledObject*, ScriptValue> m_made;
+    std::unordered_map<const tensor::Storage*, std::vector<std::shared_ptr<trace::Slot>>> m_slots;
+};
+
+}  // namespace
+
+base::Result<std::shared_ptr<trace::Module>> makeRootModule(const std::shared_ptr<Archive>& archive) {
+    try {
+        SONDE_ASSIGN(const ScriptValue root, Builder(archive).value(archive->root(), 0));
+        const auto* module = root.as<std::shared_ptr<ScriptModule>>();
+        if (!module) return base::unreadable("the archive's root is no module");
+        return std::static_pointer_cast<trace::Module>(*module);
+    } catch (const TraceError& error) {
+        return error.toError({});
+    }
+}
+
+}  // namespace sonde::io::script

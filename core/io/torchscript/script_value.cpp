@@ -1,0 +1,140 @@
+#include "core/io/torchscript/script_value.h"
+
+#include "core/io/torchscript/script_module.h"
+#include "core/trace/error.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using tensor::Value;
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+ScriptValue makeList(std::vector<ScriptValue> items) { return std::make_shared<ListValue>(ListValue{std::move(items)}); }
+
+ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type) {
+    return std::make_shared<TupleValue>(TupleValue{std::move(items), type});
+}
+
+namespace {
+
+ScriptValue fromValue(const Value& value) {
+    switch (value.kind()) {
+        case ValueKind::Tensor: {
+            auto cell = std::make_shared<TensorCell>();
+            cell->var = Var(value);
+            return cell;
+        }
+        case ValueKind::List:
+        case ValueKind::Tuple:
+        case ValueKind::Sequence: {
+            std::vector<ScriptValue> items;
+            for (const Value& item : value.items()) items.push_back(fromValue(item));
+            return value.kind() == ValueKind::Tuple ? makeTuple(std::move(items)) : makeList(std::move(items));
+        }
+        case ValueKind::Dict: {
+            auto dict = std::make_shared<DictValue>();
+            for (const auto& [key, item] : value.dictItems()) dict->items.emplace_back(fromValue(key), fromValue(item));
+            return dict;
+        }
+        default: return Var(value);
+    }
+}
+
+}  // namespace
+
+ScriptValue fromVar(const Var& var) {
+    switch (var.kind()) {
+        case Var::Kind::Proxy:
+            if (!var.tracer().isTensor(var.node())) return var;
+            break;
+        case Var::Kind::Value:
+            if (!var.value().isTensor()) return fromValue(var.value());
+            break;
+        case Var::Kind::Dict: {
+            auto dict = std::make_shared<DictValue>();
+            for (std::size_t i = 0; i < var.items().size(); ++i) {
+                dict->items.emplace_back(fromValue(var.keys()[i]), fromVar(var.items()[i]));
+            }
+            return dict;
+        }
+        default: {
+            std::vector<ScriptValue> items;
+            for (const Var& item : var.items()) items.push_back(fromVar(item));
+            return var.kind() == Var::Kind::List ? makeList(std::move(items)) : makeTuple(std::move(items));
+        }
+    }
+    auto cell = std::make_shared<TensorCell>();
+    cell->var = var;
+    return cell;
+}
+
+namespace {
+
+Var cellVar(const TensorCell& cell) {
+    bool stale = cell.stale;
+    for (const TensorCell* at = &cell; at->base; at = at->base.get()) stale = stale || at->base->version != at->baseVersion;
+    if (stale) {
+        throw TraceError(TraceErrorKind::Runtime, "a tensor is used whose memory was changed in place through a view: not supported");
+    }
+    // A parameter is a node of the graph as soon as it takes part in it.
+    trace::Tracer* tracer = trace::Tracer::active();
+    if (tracer && cell.var.slot() && cell.var.slot()->kind == trace::Slot::Kind::Parameter) {
+        return tracer->parameterRead(cell.var.slot());
+    }
+    return cell.var;
+}
+
+}  // namespace
+
+Var toVar(const ScriptValue& value) {
+    if (const Var* var = value.plain()) return *var;
+    if (const TensorCell* cell = value.cell()) return cellVar(*cell);
+    std::vector<Var> items;
+    if (const ListValue* list = value.list()) {
+        for (const ScriptValue& item : list->items) items.push_back(toVar(item));
+        return Var::list(std::move(items));
+    }
+    if (const TupleValue* tuple = value.tuple()) {
+        for (const ScriptValue& item : tuple->items) items.push_back(toVar(item));
+        return Var::tuple(std::move(items));
+    }
+    if (const DictValue* dict = value.dict()) {
+        std::vector<std::pair<Value, Var>> entries;
+        for (const auto& [key, item] : dict->items) entries.emplace_back(toVar(key).toValue(), toVar(item));
+        return Var::dict(std::move(entries));
+    }
+    throw TraceError(TraceErrorKind::Type, "a value of type " + typeName(value) + " cannot leave the script");
+}
+
+std::string typeName(const ScriptValue& value) {
+    if (value.cell()) return "Tensor";
+    if (value.list()) return "List";
+    if (value.tuple()) return value.tuple()->type ? value.tuple()->type->name : "Tuple";
+    if (value.dict()) return "Dict";
+    if (const auto* instance = value.as<std::shared_ptr<InstanceValue>>()) return (*instance)->typeName;
+    if (const auto* module = value.as<std::shared_ptr<ScriptModule>>()) return (*module)->className();
+    if (const auto* global = value.as<GlobalValue>()) return global->path;
+    const Var& var = *value.plain();
+    return var.isProxy() ? "symbolic value" : std::string(tensor::name(var.toValue().kind()));
+}
+
+bool equalValues(const ScriptValue& a, const ScriptValue& b) {
+    const auto equalLists = [](const std::vector<ScriptValue>& x, const std::vector<ScriptValue>& y) {
+        if (x.size() != y.size()) return false;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            if (!equalValues(x[i], y[i])) return false;
+        }
+        return true;
+    };
+    if (a.list() && b.list()) return equalLists(a.list()->items, b.list()->items);
+    if (a.tuple() && b.tuple()) return equalLists(a.tuple()->items, b.tuple()->items);
+    if (a.isNumber() && b.isNumber()) return a.plain()->value().number() == b.plain()->value().number();
+    if (a.isString() && b.isString()) return a.plain()->value().toString() == b.plain()->value().toString();
+    if (a.isNone() || b.isNone()) return a.isNone() && b.isNone();
+    if (a.isProxy() || b.isProxy() || a.cell() || b.cell()) throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
+    return false;
+}
+
+}  // namespace sonde::io::script
