@@ -1,5 +1,6 @@
 #include "core/document/document.h"
 #include "core/document/format_onnx.h"
+#include "core/document/format_torchscript.h"
 
 namespace sonde::document {
 
@@ -7,6 +8,7 @@ const std::vector<Format>& formats() {
     // Asked in this order.
     static const std::vector<Format> table{
         onnxFormat(),
+        torchScriptFormat(),
     };
     return table;
 }

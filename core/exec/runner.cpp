@@ -126,17 +126,21 @@ Outcome Execution::bindInputs(std::span<const Value> inputs) {
         fail(base::usageError("the model has " + std::to_string(nodes.size()) + " inputs, not " + std::to_string(inputs.size())));
         return Outcome::Failed;
     }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const tensor::TypeInfo& type = m_graph.node(nodes[i]).type;
-        const Value& value = inputs[i];
-        if (value.isTensor() && type.isTensor() && type.dtype != tensor::DType::Undefined &&
-            value.tensor().dtype() != type.dtype) {
-            fail(base::usageError("input is " + value.typeText() + " where the model wants " + type.text(),
-                                  "input '" + m_graph.node(nodes[i]).name + "'"));
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const graph::Node& node = m_graph.node(nodes[i]);
+        const Expr& input = m_graph.expr(node.producer);
+        Value value = i < inputs.size() ? inputs[i] : Value();
+        // A parameter that is not given has its default, if the model has one.
+        if (value.isNone() && !input.arguments.empty()) value = build(input.arguments.front());
+        else if (i >= inputs.size()) continue;
+        if (value.isTensor() && node.type.isTensor() && node.type.dtype != tensor::DType::Undefined &&
+            value.tensor().dtype() != node.type.dtype) {
+            fail(base::usageError("input is " + value.typeText() + " where the model wants " + node.type.text(),
+                                  "input '" + node.name + "'"));
             return Outcome::Failed;
         }
-        const Outcome outcome = publish(nodes[i], value);
-        m_recording.states[m_graph.node(nodes[i]).producer.index()] = ExprState::Done;
+        const Outcome outcome = publish(nodes[i], std::move(value));
+        m_recording.states[node.producer.index()] = ExprState::Done;
         if (outcome != Outcome::Finished) return outcome;
     }
     // Constants exist from the beginning.

@@ -118,8 +118,21 @@ base::Result<Tracer::GraphPtr> Tracer::trace(std::function<Var(std::span<const V
 base::Result<Tracer::GraphPtr> Tracer::trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
     begin(std::move(root));
     ActiveTracer active(*this);
-    aboutToTrace();
     return run(concrete);
+}
+
+base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
+    begin(std::move(root));
+    ActiveTracer active(*this);
+    try {
+        const std::vector<Var> arguments = placeholders(concrete);
+        const Var result = record(ExprKind::CallModule, {}, {}, {}, arguments, {}, m_root->makesTensor());
+        makeOpaque(*m_root, m_graph->node(result.node()).producer, arguments, {});
+        finish(result);
+    } catch (const TraceError& error) {
+        return error.toError(m_root->className());
+    }
+    return m_graph;
 }
 
 base::Result<Tracer::GraphPtr> Tracer::run(const ConcreteArguments& concrete) {
@@ -208,6 +221,7 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
         throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
     }
     m_visited.insert(*path);
+    moduleSeen(module);
     const Restore restoreModule(m_currentModule);
     const Restore restoreClass(m_currentClass);
     m_currentModule = *path;
@@ -332,6 +346,10 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     m_graph->setResult(body, Argument::omitted());
     abandon(firstExpr);
     m_failures.emplace(path, failure);
+    makeOpaque(module, call, arguments, keywords);
+}
+
+void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arguments, const Keywords& keywords) {
     // The callable sees one value per parameter, so names and defaults are settled here.
     std::vector<Argument> settled;
     for (const Var& value : module.bound(arguments, keywords)) settled.push_back(toArgument(value));

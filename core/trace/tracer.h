@@ -44,6 +44,9 @@ class Tracer {
 
     /// Traces a module. Errors: what its forward did that cannot be followed, with the module where it happened.
     base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
+    /// Does not look into the root: its parameters, one call with an empty target (named `_unnamed`) that runs the root on
+    /// values, and the output (reference 2, c4).
+    base::Result<GraphPtr> traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Traces a function of as many parameters as names are given; it is wrapped in a module that holds its constants.
     base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
 
@@ -80,7 +83,7 @@ class Tracer {
     virtual bool absorbs(const Module& module, const TraceError& error) { (void)module, (void)error; return false; }
     /// In-place methods change what later uses of their receiver mean (needed for right values).
     virtual bool followsInPlace() const { return true; }
-    virtual void aboutToTrace() {}
+    virtual void moduleSeen(const Module& module) { (void)module; }
 
     graph::InternalGraph& graph() { return *m_graph; }
     graph::Argument toArgument(const Var& var);
@@ -107,6 +110,7 @@ class Tracer {
     void recordInside(Module& module, const std::string& path, graph::ExprId call, const std::vector<Var>& arguments,
                       const Keywords& keywords);
     Var insideOf(const Var& outer, graph::BodyId body, const std::string& name, std::size_t& used);
+    void makeOpaque(Module& module, graph::ExprId call, const std::vector<Var>& arguments, const Keywords& keywords);
     /// Takes back every expr from this one on.
     void abandon(std::size_t firstExpr);
 

@@ -155,7 +155,9 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     if (name.starts_with("prim.")) {
         return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"}, {vars.at(0), name.substr(5)});
     }
-    const std::string_view base = interned(name);
+    // `x += y` of the model's source is recorded as add_; in a graph it makes a new value like any other sum.
+    const bool augmented = name == "add_" && arguments.size() > 1 && arguments[0].cell() && arguments[1].cell();
+    const std::string_view base = augmented ? "add" : interned(name);
     const std::vector<const OpDef*>* rows = overloadsOf(name);
     if (!rows) {
         // An operator that is not known still draws; it fails when it is run.

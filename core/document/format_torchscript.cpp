@@ -1,0 +1,40 @@
+#include "core/document/format_torchscript.h"
+
+#include "core/base/mapped_file.h"
+#include "core/document/evaluator.h"
+#include "core/document/finish.h"
+#include "core/document/traced_model.h"
+#include "core/io/torchscript/script_module.h"
+
+namespace sonde::document {
+
+namespace {
+
+base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::path& path, const OpenOptions& options,
+                                                        const base::WorkContext& work) {
+    work.report("reading " + path.filename().string());
+    SONDE_ASSIGN(const auto archive, io::script::Archive::open(path));
+    const trace::EvaluatorScope evaluator(kernelEvaluator());
+    SONDE_ASSIGN(const auto module, io::script::makeRootModule(archive));
+    auto traced = traceModel(module, options, {}, work);
+    if (!traced) return traced.error().where.empty() ? traced.error().at(path.string()) : traced.error();
+    const std::shared_ptr<Document> document = std::move(*traced);
+    document->title = path.filename().string();
+    document->location = path.string();
+    document->format = "TorchScript";
+    document->properties = {{"class", archive->root().object()->typeName()},
+                            {"format version", std::to_string(archive->version())},
+                            {"file size", std::to_string(archive->sizeBytes()) + " bytes"}};
+    SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
+    document->fingerprint = fingerprintOf(file->bytes());
+    return document;
+}
+
+}  // namespace
+
+Format torchScriptFormat() {
+    return {"torchscript", "TorchScript", "TorchScript archives of torch.jit.trace and torch.jit.script (.pt)", {"pt", "pth"},
+            io::script::looksLikeTorchFile, openTorchScript};
+}
+
+}  // namespace sonde::document
