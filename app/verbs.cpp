@@ -8,13 +8,14 @@ Verb checkVerb();
 Verb benchVerb();
 Verb opsVerb();
 Verb modelsVerb();
+Verb conformanceVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 #endif
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(),
 #endif

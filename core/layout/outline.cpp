@@ -86,6 +86,7 @@ class Outline::Builder {
                 if (isConstant(m_graph.expr(member.expr))) ++inner.constants;
             }
             if (!inner.parent.valid()) continue;
+            if (inner.kind == Kind::Operation && isCall(m_graph.expr(inner.expr))) continue;
             group(inner.parent).exprs += inner.exprs;
             group(inner.parent).constants += inner.constants;
         }

@@ -37,7 +37,9 @@ class Outline {
         ExprId expr;             ///< Operation: the expr
         BodyId body;             ///< Module, Operation: the body that they stand in. Body: the body
         std::vector<Member> members;    ///< in the order of execution (groups by their first expr)
-        std::uint32_t exprs = 0;        ///< inside, at any depth; of an Operation without itself
+        /// Inside, at any depth; of an Operation without itself. The inside of a called leaf module (see isCall) counts
+        /// for its own group only: those around it have the call.
+        std::uint32_t exprs = 0;
         std::uint32_t constants = 0;    ///< of these: constants and attributes
         std::uint32_t depth = 0;        ///< 0 for the main body, bodies not counted
     };
@@ -59,6 +61,11 @@ class Outline {
     /// Constants and attribute reads: hidden if ViewState::hideConstants.
     static bool isConstant(const graph::Expr& expr) {
         return expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+    }
+    /// A call with an inside: a module that the tracer did not look into keeps what it does in a body.
+    static bool isCall(const graph::Expr& expr) {
+        return expr.kind == graph::ExprKind::CallModule || expr.kind == graph::ExprKind::CallMethod ||
+               expr.kind == graph::ExprKind::CallFunction;
     }
 
   private:

@@ -17,6 +17,10 @@ void open(const Outline& outline, ViewState& view, GroupId id) {
     if (group.kind == Outline::Kind::Module && !inlined(outline, view, id).valid()) view.openScopes.insert(group.scope);
 }
 
+bool isLeafCall(const Outline& outline, const Outline::Group& group) {
+    return group.kind == Outline::Kind::Operation && Outline::isCall(outline.graph().expr(group.expr));
+}
+
 void openFrom(const Outline& outline, ViewState& view, GroupId id) {
     for (; id.valid(); id = outline.group(id).parent) open(outline, view, id);
 }
@@ -61,14 +65,16 @@ void openToDepth(const Outline& outline, ViewState& view, std::size_t depth) {
     view.openScopes.clear();
     view.openExprs.clear();
     for (std::size_t i = 0; i < outline.groupCount(); ++i) {
-        if (outline.group(GroupId(i)).depth <= depth) open(outline, view, GroupId(i));
+        const Outline::Group& group = outline.group(GroupId(i));
+        if (group.depth <= depth && !isLeafCall(outline, group)) open(outline, view, GroupId(i));
     }
 }
 
 std::size_t greatestDepth(const Outline& outline) {
     std::size_t depth = 0;
     for (std::size_t i = 0; i < outline.groupCount(); ++i) {
-        depth = std::max<std::size_t>(depth, outline.group(GroupId(i)).depth);
+        const Outline::Group& group = outline.group(GroupId(i));
+        if (!isLeafCall(outline, group)) depth = std::max<std::size_t>(depth, group.depth);
     }
     return depth;
 }

@@ -35,9 +35,9 @@ ExprId inlined(const Outline& outline, const ViewState& view, GroupId group);
 /// Opens all that hides an expr, or all around a scope.
 void reveal(const Outline& outline, ViewState& view, ExprId expr);
 void reveal(const Outline& outline, ViewState& view, ScopeId scope);
-/// Opens exactly the groups less than `depth` levels below the top: 0 closes all.
+/// Opens exactly the groups less than `depth` levels below the top: 0 closes all. Calls of leaf modules stay closed.
 void openToDepth(const Outline& outline, ViewState& view, std::size_t depth);
-/// The least depth at which openToDepth shows everything.
+/// The least depth at which openToDepth shows all that it can.
 std::size_t greatestDepth(const Outline& outline);
 /// Opens or closes an item's group; closing leaves what is open further inside as it is.
 void setOpen(const Outline& outline, ViewState& view, GroupId group, bool open);

@@ -1,5 +1,5 @@
 // Times from a graph to the picture of what a view shows of it, as one table:
-//   bench_layout [--svg FOLDER]     also writes the pictures
+//   bench_layout [--svg FOLDER] [MODEL…]     also writes the pictures; models instead of made-up graphs
 // cold: nothing cached. warm: the same again. one: one more module opened, the rest known.
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/document/document.h"
 #include "core/layout/scene.h"
 #include "tests/bench/layout_graphs.h"
 
@@ -29,7 +30,9 @@ std::string titleOf(const Outline& outline, const ItemDescription& what) {
         case ItemKind::Output:
             if (!what.expr.valid()) return "output";
             [[fallthrough]];
-        default: return graph.node(graph.expr(what.expr).outputs.front()).name;
+        default:
+            if (graph.expr(what.expr).outputs.empty()) return graph.expr(what.expr).op.name;
+            return graph.node(graph.expr(what.expr).outputs.front()).name;
     }
 }
 
@@ -68,7 +71,7 @@ void writeSvg(const std::filesystem::path& path, const Outline& outline, const S
 }
 
 struct Case {
-    const char* name;
+    std::string name;
     std::shared_ptr<const sonde::graph::InternalGraph> graph;
     std::size_t depth;  ///< how far open; 99: all
 };
@@ -101,23 +104,56 @@ void run(const Case& test, LayoutWorkers& workers, const std::filesystem::path& 
     std::size_t stubs = 0;
     for (const SceneItem& item : scene->items) stubs += item.what.kind == ItemKind::Stub;
     const std::string depth = test.depth == 99 ? "all" : std::to_string(test.depth);
-    std::printf("%-24s %8zu %5s %7zu %7zu %6zu %6u %6u %8.1f %8.1f %8.1f %8.1f  %s\n", test.name, test.graph->exprCount(),
+    std::printf("%-24s %8zu %5s %7zu %7zu %6zu %6u %6u %8.1f %8.1f %8.1f %8.1f  %s\n", test.name.c_str(), test.graph->exprCount(),
                 depth.c_str(), scene->items.size(), scene->edges.size(), stubs, scene->piecesLaidOut,
                 scene->piecesFromCache, outlineMs, cold, warm, one, scene->notes.empty() ? "" : scene->notes[0].c_str());
     std::fflush(stdout);
-    if (!svg.empty()) writeSvg(svg / (std::string(test.name) + "-" + depth + ".svg"), outline, *scene);
+    if (!svg.empty()) writeSvg(svg / (test.name + "-" + depth + ".svg"), outline, *scene);
+}
+
+std::vector<Case> madeUp() {
+    using namespace layout_graphs;
+    return {
+        {"transformer 12", transformer(12), 1},         {"transformer 12", transformer(12), 2},
+        {"transformer 12", transformer(12), 99},        {"transformer 300", transformer(300), 1},
+        {"transformer 300", transformer(300), 2},       {"transformer 300", transformer(300), 99},
+        {"experts 4x64", mixtureOfExperts(4, 64), 1},   {"experts 24x64", mixtureOfExperts(24, 64), 99},
+        {"dense 4x24", dense(4, 24), 1},                {"dense 4x24", dense(4, 24), 99},
+        {"dense 40x40", dense(40, 40), 99},             {"chain 10000", flatChain(10'000), 99},
+        {"random 1000", randomModules(1'000, 1), 1},    {"random 1000", randomModules(1'000, 1), 99},
+        {"random 10000", randomModules(10'000, 2), 99}, {"random 100000", randomModules(100'000, 3), 1},
+        {"random 100000", randomModules(100'000, 3), 99},
+    };
+}
+
+/// Each model closed, one level open, and open altogether.
+std::vector<Case> models(const std::vector<std::string>& paths) {
+    std::vector<Case> cases;
+    for (const std::string& path : paths) {
+        auto document = sonde::document::open(path);
+        if (!document) {
+            std::fprintf(stderr, "%s\n", document.error().commandLineText().c_str());
+            continue;
+        }
+        for (const std::size_t depth : {0, 1, 99}) cases.push_back({(*document)->title, (*document)->graph, depth});
+    }
+    return cases;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::filesystem::path svg = argc > 2 && std::string(argv[1]) == "--svg" ? argv[2] : "";
-    using namespace layout_graphs;
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    std::filesystem::path svg;
+    if (arguments.size() >= 2 && arguments[0] == "--svg") {
+        svg = arguments[1];
+        arguments.erase(arguments.begin(), arguments.begin() + 2);
+    }
     LayoutWorkers workers;
     std::printf("helper: %s\n", workers.program().empty() ? "none, layered engine only" : workers.program().c_str());
     {  // start the helpers
         LayoutCache cache({{}, false});
-        const Outline outline(randomModules(200, 5));
+        const Outline outline(layout_graphs::randomModules(200, 5));
         ViewState view;
         openToDepth(outline, view, 99);
         SceneOptions options;
@@ -126,17 +162,6 @@ int main(int argc, char** argv) {
     }
     std::printf("%-24s %8s %5s %7s %7s %6s %6s %6s %8s %8s %8s %8s\n", "graph", "exprs", "open", "items", "edges", "stubs",
                 "pieces", "known", "outline", "cold", "warm", "one");
-    const std::vector<Case> cases{
-        {"transformer 12", transformer(12), 1},      {"transformer 12", transformer(12), 2},
-        {"transformer 12", transformer(12), 99},     {"transformer 300", transformer(300), 1},
-        {"transformer 300", transformer(300), 2},    {"transformer 300", transformer(300), 99},
-        {"experts 4x64", mixtureOfExperts(4, 64), 1}, {"experts 24x64", mixtureOfExperts(24, 64), 99},
-        {"dense 4x24", dense(4, 24), 1},             {"dense 4x24", dense(4, 24), 99},
-        {"dense 40x40", dense(40, 40), 99},          {"chain 10000", flatChain(10'000), 99},
-        {"random 1000", randomModules(1'000, 1), 1}, {"random 1000", randomModules(1'000, 1), 99},
-        {"random 10000", randomModules(10'000, 2), 99}, {"random 100000", randomModules(100'000, 3), 1},
-        {"random 100000", randomModules(100'000, 3), 99},
-    };
-    for (const Case& test : cases) run(test, workers, svg);
+    for (const Case& test : arguments.empty() ? madeUp() : models(arguments)) run(test, workers, svg);
     return 0;
 }

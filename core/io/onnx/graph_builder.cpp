@@ -21,7 +21,7 @@ using tensor::TypeInfo;
 namespace {
 
 constexpr int kMostDepth = 64;                 ///< of subgraphs and of functions that call functions
-constexpr std::size_t kMostExprs = 4'000'000;  ///< functions that call functions can multiply without end
+constexpr std::size_t kMostUnfolded = 300'000;  ///< functions that call functions can multiply without end
 
 std::string functionKey(std::string_view domain, std::string_view name, std::string_view overload) {
     return std::string(canonicalDomain(domain)) + "::" + std::string(name) + "::" + std::string(overload);
@@ -248,7 +248,9 @@ const FunctionProto* GraphBuilder::findFunction(const NodeProto& node) const {
 }
 
 Result<void> GraphBuilder::buildNode(const NodeProto& node, Place& place) {
-    if (m_graph.exprCount() > kMostExprs) return unreadable("the model has more than 4 million operations", placeOf(node));
+    if (place.call && ++m_unfolded > kMostUnfolded) {
+        return unreadable("the model's functions unfold to more than " + std::to_string(kMostUnfolded) + " operations", placeOf(node));
+    }
     if (node.op.empty()) return unreadable("a node has no operator", placeOf(node));
     if (const FunctionProto* function = findFunction(node)) return unfold(node, *function, place);
     return buildOperator(node, place);

@@ -92,6 +92,7 @@ class GraphBuilder {
     std::unordered_map<std::string, const FunctionProto*> m_functions;
     std::unordered_map<std::string, tensor::TypeInfo> m_declared;  ///< value_info of the graph being read
     std::vector<const FunctionProto*> m_unfolding;
+    std::size_t m_unfolded = 0;  ///< nodes made of functions' nodes so far
 };
 
 }  // namespace sonde::io::onnx

@@ -26,6 +26,8 @@ class ItemFinder {
 
   private:
     void fill(GroupId id, std::uint32_t container) {
+        // A call has one body and no choice: its box shows the body's members.
+        if (isCall(id)) id = m_outline.group(id).members.front().group;
         const Outline::Group& group = m_outline.group(id);
         if (container != kNone) {
             m_draft.levelOf[container] = static_cast<std::uint32_t>(m_draft.levels.size());
@@ -43,6 +45,11 @@ class ItemFinder {
             }
         }
         if (group.kind == Kind::Body && !hasOutput) addOutputs(group.body, container);
+    }
+
+    bool isCall(GroupId id) const {
+        const Outline::Group& group = m_outline.group(id);
+        return group.kind == Kind::Operation && group.members.size() == 1 && Outline::isCall(m_graph.expr(group.expr));
     }
 
     std::uint32_t add(SceneItem item, std::uint32_t container) {
@@ -140,6 +147,7 @@ class ItemFinder {
         const Outline::Group& group = m_outline.group(id);
         item.what.hiddenExprs = group.exprs - group.constants;
         item.what.hiddenConstants = group.constants;
+        if (group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr))) return;
         m_draft.hiddenExprs += group.exprs - group.constants;
         if (m_view.hideConstants) m_draft.hiddenConstants += group.constants;
         else m_draft.hiddenExprs += group.constants;

@@ -11,7 +11,7 @@ namespace {
 // Change the letters at the end when the meaning of the bytes or the engines' results change: old cache files are
 // then ignored.
 constexpr std::uint32_t kGraphMagic = 0x31474253;   // "SBG1"
-constexpr std::uint32_t kLayoutMagic = 0x324c4253;  // "SBL2"
+constexpr std::uint32_t kLayoutMagic = 0x334c4253;  // "SBL3"
 constexpr double kLimit = 1e7;                      // of any side, distance or weight
 
 bool sane(double value) { return std::isfinite(value) && value >= 0 && value <= kLimit; }

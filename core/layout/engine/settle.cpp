@@ -51,6 +51,7 @@ void flip(Path& path) {
 }
 
 struct Rank {
+    std::size_t index = 0;
     double top = 0;
     double bottom = 0;
 };
@@ -61,9 +62,10 @@ std::vector<Rank> ranksOf(const BoxLayout& layout) {
     auto middle = [&](std::size_t i) { return layout.boxes[i].center().y; };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return middle(a) < middle(b); });
     std::vector<Rank> ranks(layout.boxes.size());
-    for (std::size_t i = 0; i < order.size();) {
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < order.size(); ++index) {
         std::size_t end = i;
-        Rank rank{layout.boxes[order[i]].y, layout.boxes[order[i]].bottom()};
+        Rank rank{index, layout.boxes[order[i]].y, layout.boxes[order[i]].bottom()};
         for (; end < order.size() && middle(order[end]) - middle(order[i]) < 1.5; ++end) {
             rank.top = std::min(rank.top, layout.boxes[order[end]].y);
             rank.bottom = std::max(rank.bottom, layout.boxes[order[end]].bottom());
@@ -78,6 +80,7 @@ class Settler {
     Settler(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_ranks(ranksOf(layout)) {}
 
     void run() {
+        for (std::size_t i = 0; i < m_graph.edges.size(); ++i) leadToPorts(i);
         const std::size_t count = m_graph.boxes.size();
         std::vector<std::vector<std::uint32_t>> in(count), out(count);
         for (std::uint32_t i = 0; i < m_graph.edges.size(); ++i) {
@@ -95,6 +98,38 @@ class Settler {
     }
 
   private:
+    /// Graphviz's splines overshoot, through boxes too, where a port is far to the side: edges to the next rank are drawn
+    /// anew within the gap, of longer ones the ends.
+    void leadToPorts(std::size_t i) {
+        const BoxEdge& edge = m_graph.edges[i];
+        const Rank &from = m_ranks[edge.from], &to = m_ranks[edge.to];
+        if ((!edge.fromPort && !edge.toPort) || to.index <= from.index) return;
+        Path& path = m_layout.edges[i];
+        const Point start = path.start(), end = path.end();
+        if (std::abs(start.y - m_layout.boxes[edge.from].bottom()) > kSlack) return;
+        if (std::abs(end.y - m_layout.boxes[edge.to].y) > kSlack) return;
+        if (to.index == from.index + 1) {
+            Path drawn;
+            drawn.moveTo(start);
+            if (start.y < from.bottom) drawn.lineTo({start.x, from.bottom});
+            const double half = (to.top - from.bottom) / 2;
+            drawn.curveTo({start.x, from.bottom + half}, {end.x, to.top - half}, {end.x, to.top});
+            if (to.top < end.y) drawn.lineTo(end);
+            path = std::move(drawn);
+            return;
+        }
+        if (edge.toPort && segmentThrough(path, above(edge.to)) < path.segments()) {
+            bendEnd(path, above(edge.to), {end.x, to.top});
+            if (to.top < end.y) path.lineTo(end);
+        }
+        flip(path);
+        if (edge.fromPort && segmentThrough(path, -below(edge.from)) < path.segments()) {
+            bendEnd(path, -below(edge.from), {start.x, -from.bottom});
+            if (start.y < from.bottom) path.lineTo({start.x, -start.y});
+        }
+        flip(path);
+    }
+
     double above(std::size_t box) const { return m_ranks[box].top - m_graph.rankSep / 2; }
     double below(std::size_t box) const { return m_ranks[box].bottom + m_graph.rankSep / 2; }
 

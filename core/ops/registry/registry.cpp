@@ -77,6 +77,7 @@ void Registry::add(OpDef def) {
 const OpDef* Registry::find(std::string_view domain, std::string_view name, int version) const {
     const auto versions = m_rows.find(keyOf(domain, name));
     if (versions == m_rows.end()) return nullptr;
+    if (version == 0) return &versions->second.rbegin()->second;
     auto row = versions->second.upper_bound(version);
     if (row == versions->second.begin()) return nullptr;
     return &std::prev(row)->second;

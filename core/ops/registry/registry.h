@@ -222,6 +222,7 @@ class Registry {
 
     void add(OpDef def);
     /// The row with the largest `since` that is not above `version`; null if there is none. "ai.onnx" equals "".
+    /// Version 0 is for domains without versions (aten): the newest row.
     const OpDef* find(std::string_view domain, std::string_view name, int version) const;
     /// Any version at all: to tell "unknown operator" from "unknown version".
     bool knows(std::string_view domain, std::string_view name) const;

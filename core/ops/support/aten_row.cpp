@@ -75,6 +75,7 @@ OpDef atenRow(std::string_view schema, std::string_view summary, Category catego
               std::function<base::Result<void>(KernelContext&)> kernel, std::function<base::Result<void>(InferContext&)> infer) {
     OpDef def;
     def.domain = "aten";
+    def.since = 0;  // ATen has no opset versions
     def.summary = summary;
     def.category = category;
     const std::size_t open = schema.find('(');

@@ -1,3 +1,4 @@
+#include <QDir>
 #include <QElapsedTimer>
 #include <QTest>
 #include <atomic>
@@ -5,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "core/document/document.h"
 #include "core/layout/scene.h"
 #include "tests/bench/layout_graphs.h"
 #include "tests/core/layout/box_graphs.h"
@@ -189,6 +191,32 @@ class TestScene : public QObject {
             return all;
         };
         QCOMPARE(rects(), rects());
+    }
+
+    void realModelsKeepTheRules_data() {
+        QTest::addColumn<QString>("path");
+        const QString shared = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared");
+        const QDir folder(shared + "/models");
+        for (const QString& file : folder.entryList({"*.onnx"})) QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
+        QTest::addRow("resnet18") << "zoo:resnet18";
+    }
+    void realModelsKeepTheRules() {
+        QFETCH(QString, path);
+        const auto document = sonde::document::open(path.toStdString());
+        QVERIFY2(document, document ? "" : document.error().text().c_str());
+        Composer compose((*document)->graph);
+        compose.options.metrics = [&](const ItemDescription& what) {
+            const auto& graph = compose.outline.graph();
+            const std::string name = what.expr.valid() && !graph.expr(what.expr).outputs.empty()
+                                         ? graph.node(graph.expr(what.expr).outputs[0]).name
+                                         : "some module";
+            return Size{7.0 * static_cast<double>(name.size()) + 20, sizeOf(what).height};
+        };
+        for (std::size_t depth = 0; depth <= greatestDepth(compose.outline); ++depth) {
+            openToDepth(compose.outline, compose.view, depth);
+            compose.view.direction = depth % 2 ? Direction::LeftRight : Direction::TopDown;
+            QCOMPARE(brokenRule(*compose()), std::string());
+        }
     }
 
     void hubsBecomeStubsAtTheirReaders() {

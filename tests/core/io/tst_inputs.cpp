@@ -1,0 +1,276 @@
+// The grammar of input specifications: tables of reference/trace-dump.md c1 and c2.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+#include <set>
+
+#include "core/io/inputs/inputs.h"
+#include "core/io/npz/npy.h"
+#include "core/io/npz/npz.h"
+
+using namespace sonde;
+using io::InputInfo;
+using tensor::Dim;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::TypeInfo;
+
+namespace {
+
+InputInfo input(const char* name, DType dtype, const Shape& shape) { return {name, TypeInfo::tensor(dtype, shape)}; }
+
+/// A 2x1 picture, red and blue, as PPM.
+QByteArray redAndBlue() { return QByteArray("P6\n2 1\n255\n") + QByteArray("\xff\0\0\0\0\xff", 6); }
+
+}  // namespace
+
+class TestInputs : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void randomShapes_data();
+    void randomShapes();
+    void badRandoms_data();
+    void badRandoms();
+    void randomsAreInTheIntervalAndRepeatable();
+    void integersAreTruncated();
+    void oneRandomIsForAllInputs();
+    void itemsGoByName();
+    void namesMayHoldColons();
+    void wrongItemsAreUsageErrors_data();
+    void wrongItemsAreUsageErrors();
+    void listsHaveACaseALine();
+    void npzGivesEveryInput();
+    void ranksMustAgree();
+    void dataIsCastAndRepeated();
+    void picturesAreBlueFirst();
+    void picturesFitTheInput_data();
+    void picturesFitTheInput();
+    void presetsNormalise();
+    void openExtentsHaveUsualSizes();
+
+  private:
+    std::string path(const char* name) const { return m_folder.filePath(name).toStdString(); }
+    std::string write(const char* name, const QByteArray& bytes) const {
+        QFile file(m_folder.filePath(name));
+        if (file.open(QIODevice::WriteOnly)) file.write(bytes);
+        return path(name);
+    }
+    std::string writeArray(const char* name, const Tensor& tensor) const {
+        return io::writeNpyFile(path(name), tensor) ? path(name) : std::string();
+    }
+
+    QTemporaryDir m_folder;
+};
+
+void TestInputs::randomShapes_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QString>("shape");
+    const auto row = [](const char* spec, const char* shape) { QTest::newRow(spec) << QString(spec) << QString(shape); };
+    row("#rand(0,255)", "[2,3,4,5]");
+    row("#rand(0,255,1,3,224,224)", "[1,3,224,224]");
+    row("#rand(0, 255, 1, ...)", "[1,3,4,5]");
+    row("#rand(0,255,...)", "[2,3,4,5]");
+    row("#rand(0,255,1,2,3,4,...)", "[1,2,3,4]");
+    row("#rand(-1.5,2)", "[2,3,4,5]");
+    row("#rand(0 ,1 )", "[2,3,4,5]");
+    row("#zeros", "[2,3,4,5]");
+}
+
+void TestInputs::randomShapes() {
+    QFETCH(QString, spec);
+    QFETCH(QString, shape);
+    const auto cases = io::makeInputs(spec.toStdString(), {input("x", DType::Float32, {2, 3, 4, 5})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE(QString::fromStdString((*cases)[0].values[0].tensor().shape().text()), shape);
+}
+
+void TestInputs::badRandoms_data() {
+    QTest::addColumn<QString>("spec");
+    for (const char* spec : {"#rand(0,255,)", "#rand(,255)", "#rand(1e-3,2)", "#rand( 0,1)", "#rand(0,1,1,...,5)", "#rand(0,255,1.5)",
+                             "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
+                             "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
+        QTest::newRow(spec) << QString(spec);
+    }
+}
+
+void TestInputs::badRandoms() {
+    QFETCH(QString, spec);
+    const auto cases = io::makeInputs(spec.toStdString(), {input("x", DType::Float32, {2, 3, 4, 5})});
+    QVERIFY(!cases);
+    QCOMPARE(cases.error().exitStatus(), 2);
+}
+
+void TestInputs::randomsAreInTheIntervalAndRepeatable() {
+    const std::vector<InputInfo> inputs{input("x", DType::Float32, {1000})};
+    const auto first = io::makeInputs("#rand(-2,3)", inputs, {.seed = 5});
+    const auto second = io::makeInputs("#rand(-2,3)", inputs, {.seed = 5});
+    const auto other = io::makeInputs("#rand(-2,3)", inputs, {.seed = 6});
+    QVERIFY(first && second && other);
+    const Tensor& values = (*first)[0].values[0].tensor();
+    double sum = 0;
+    for (int i = 0; i < 1000; ++i) {
+        QVERIFY(values.toDouble(i) >= -2 && values.toDouble(i) < 3);
+        sum += values.toDouble(i);
+    }
+    QVERIFY(std::abs(sum / 1000 - 0.5) < 0.2);  // deviation of the mean: 5 / sqrt(12 * 1000) = 0.046
+    QVERIFY(tensor::identical(values, (*second)[0].values[0].tensor()));
+    QVERIFY(!tensor::identical(values, (*other)[0].values[0].tensor()));
+}
+
+void TestInputs::integersAreTruncated() {
+    const auto cases = io::makeInputs("#rand(0,3)", {input("x", DType::Int64, {300})});
+    QVERIFY(cases.has_value());
+    std::set<std::int64_t> seen;
+    for (int i = 0; i < 300; ++i) seen.insert((*cases)[0].values[0].tensor().toInt64(i));
+    QCOMPARE(seen, (std::set<std::int64_t>{0, 1, 2}));
+}
+
+void TestInputs::oneRandomIsForAllInputs() {
+    const auto cases = io::makeInputs("#rand(0,1)", {input("a", DType::Float32, {3}), input("b", DType::Float32, {2, 2})});
+    QVERIFY(cases.has_value());
+    QCOMPARE((*cases)[0].values.size(), std::size_t{2});
+    QCOMPARE((*cases)[0].values[1].tensor().shape(), (Shape{2, 2}));
+    QVERIFY((*cases)[0].values[0].tensor().toDouble(0) != (*cases)[0].values[1].tensor().toDouble(0));
+}
+
+void TestInputs::itemsGoByName() {
+    const std::string a = writeArray("a.npy", Tensor::of<float>({2}, {1, 2}));
+    const auto cases = io::makeInputs("mask:#rand(0,1);x:" + a, {input("x", DType::Float32, {2}), input("mask", DType::Float32, {3})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE((*cases)[0].values[0].tensor().toDouble(1), 2.0);
+    QCOMPARE((*cases)[0].values[1].tensor().shape(), (Shape{3}));
+    // With one input the name may be left out.
+    const auto unnamed = io::makeInputs(a, {input("x", DType::Float32, {2})});
+    QVERIFY(unnamed.has_value());
+}
+
+void TestInputs::namesMayHoldColons() {
+    const std::string a = writeArray("b.npy", Tensor::of<float>({1}, {7}));
+    const auto cases = io::makeInputs("x:0:" + a, {input("x:0", DType::Float32, {1})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), 7.0);
+}
+
+void TestInputs::wrongItemsAreUsageErrors_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("too few") << "a:#rand(0,1)" << "input 'b'";
+    QTest::newRow("unknown name") << "c:#rand(0,1);a:#rand(0,1)" << "'c:#rand(0,1)'";
+    QTest::newRow("twice") << "a:#rand(0,1);a:#rand(0,1)" << "twice";
+    QTest::newRow("no list") << "@nothing.txt" << "list";
+}
+
+void TestInputs::wrongItemsAreUsageErrors() {
+    QFETCH(QString, spec);
+    QFETCH(QString, says);
+    const auto cases = io::makeInputs(spec.toStdString(), {input("a", DType::Float32, {1}), input("b", DType::Float32, {1})});
+    QVERIFY(!cases);
+    QCOMPARE(cases.error().exitStatus(), 2);
+    QVERIFY2(QString::fromStdString(cases.error().text()).contains(says), cases.error().text().c_str());
+}
+
+void TestInputs::listsHaveACaseALine() {
+    const std::string list = write("list.txt", "#rand(0,1)\n\n#rand(2,3)  \n");
+    const auto cases = io::makeInputs("@" + list, {input("x", DType::Float32, {4})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE(cases->size(), std::size_t{2});
+    QVERIFY((*cases)[0].values[0].tensor().toDouble(0) < 1);
+    QVERIFY((*cases)[1].values[0].tensor().toDouble(0) >= 2);
+    const auto broken = io::makeInputs("@" + write("bad.txt", "#rand(0,1)\n#rand(x)\n"), {input("x", DType::Float32, {4})});
+    QVERIFY(!broken);
+    QVERIFY(QString::fromStdString(broken.error().text()).contains("line 2"));
+}
+
+void TestInputs::npzGivesEveryInput() {
+    const std::string file = SONDE_TEST_DATA "/models/lstm_classifier.npz";
+    const std::vector<InputInfo> inputs{{"tokens", TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})}};
+    const auto first = io::makeInputs(file, inputs);
+    QVERIFY2(first.has_value(), first ? "" : first.error().text().c_str());
+    QCOMPARE((*first)[0].values[0].tensor().typeText(), std::string("int64[2,15]"));
+    const auto second = io::makeInputs(file + "#case1", inputs);
+    QVERIFY(second.has_value());
+    QCOMPARE((*second)[0].values[0].tensor().typeText(), std::string("int64[4,9]"));
+    QVERIFY(!io::makeInputs(file + "#case7", inputs));
+    QVERIFY(io::writeNpz(path("plain.npz"), std::vector<io::NamedTensor>{{"tokens", Tensor::of<std::int64_t>({1, 1}, {3})}}).has_value());
+    QVERIFY(io::makeInputs(path("plain.npz"), inputs).has_value());
+}
+
+void TestInputs::ranksMustAgree() {
+    const std::string a = writeArray("c.npy", Tensor::of<float>({2}, {1, 2}));
+    const auto cases = io::makeInputs(a, {input("x", DType::Float32, {1, 2})});
+    QVERIFY(!cases);
+    QVERIFY(QString::fromStdString(cases.error().what).startsWith("input/data shapes mismatch"));
+    // Another batch is silent.
+    QVERIFY(io::makeInputs(a, {input("x", DType::Float32, {1})}).has_value());
+}
+
+void TestInputs::dataIsCastAndRepeated() {
+    const std::string a = writeArray("d.npy", Tensor::of<double>({2, 1}, {1.9, -1.9}));
+    const auto cases = io::makeInputs(a, {input("x", DType::Int32, {2, 1})}, {.repeat = 3});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    const Tensor& values = (*cases)[0].values[0].tensor();
+    QCOMPARE(values.typeText(), std::string("int32[6,1]"));
+    const std::int64_t expected[] = {1, 1, 1, -1, -1, -1};
+    for (int i = 0; i < 6; ++i) QCOMPARE(values.toInt64(i), expected[i]);
+    const auto random = io::makeInputs("#rand(0,1)", {input("x", DType::Float32, {1, 2})}, {.repeat = 3});
+    QCOMPARE((*random)[0].values[0].tensor().shape(), (Shape{1, 2}));
+}
+
+void TestInputs::picturesAreBlueFirst() {
+    const std::string picture = write("two.ppm", redAndBlue());
+    const auto cases = io::makeInputs(picture, {input("x", DType::Float32, {1, 3, 1, 2})});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    // Planes blue, green, red of the pixels red, blue.
+    const double expected[] = {0, 255, 0, 0, 255, 0};
+    for (int i = 0; i < 6; ++i) QCOMPARE((*cases)[0].values[0].tensor().toDouble(i), expected[i]);
+    const auto grey = io::makeInputs(picture, {input("x", DType::UInt8, {1, 1, 1, 2})});
+    QVERIFY(grey.has_value());
+    QCOMPARE((*grey)[0].values[0].tensor().toDouble(0), 76.0);  // 0.299 * 255 = 76.2
+    QCOMPARE((*grey)[0].values[0].tensor().toDouble(1), 29.0);  // 0.114 * 255 = 29.1
+}
+
+void TestInputs::picturesFitTheInput_data() {
+    QTest::addColumn<QList<int>>("dims");
+    QTest::addColumn<QString>("shape");
+    QTest::newRow("NCHW") << QList<int>{1, 3, 5, 8} << "[1,3,5,8]";
+    QTest::newRow("grey NHWC") << QList<int>{1, 5, 8, 1} << "[1,5,8,1]";
+    QTest::newRow("no batch") << QList<int>{3, 5, 8} << "[3,5,8]";
+    QTest::newRow("open size follows the picture") << QList<int>{-1, 3, -1, -1} << "[1,3,300,451]";
+    QTest::newRow("no picture") << QList<int>{1, 5, 5, 5} << "";
+}
+
+void TestInputs::picturesFitTheInput() {
+    QFETCH(QList<int>, dims);
+    QFETCH(QString, shape);
+    std::vector<Dim> type;
+    for (int dim : dims) type.push_back(dim < 0 ? Dim{} : Dim::of(dim));
+    const auto cases = io::makeInputs(SONDE_SOURCE_DIR "/resources/samples/chelsea.png", {{"x", TypeInfo::tensor(DType::Float32, type)}});
+    QCOMPARE(cases.has_value(), !shape.isEmpty());
+    if (cases) QCOMPARE(QString::fromStdString((*cases)[0].values[0].tensor().shape().text()), shape);
+}
+
+void TestInputs::presetsNormalise() {
+    const std::string picture = write("one.ppm", QByteArray("P6\n1 1\n255\n") + QByteArray("\xff\0\0", 3));
+    const InputInfo x = input("x", DType::Float32, {1, 3, 1, 1});
+    const auto imagenet = io::makeInputs(picture, {x}, {.image = io::findImagePreset("imagenet")->options});
+    QVERIFY(imagenet.has_value());
+    // (1 - 0.485) / 0.229, (0 - 0.456) / 0.224, (0 - 0.406) / 0.225
+    const double expected[] = {2.2489083, -2.0357143, -1.8044444};
+    for (int i = 0; i < 3; ++i) QVERIFY(std::abs((*imagenet)[0].values[0].tensor().toDouble(i) - expected[i]) < 1e-6);
+    const auto balanced = io::makeInputs(picture, {x}, {.image = io::findImagePreset("signed")->options});
+    QCOMPARE((*balanced)[0].values[0].tensor().toDouble(0), -1.0);
+    QCOMPARE((*balanced)[0].values[0].tensor().toDouble(2), 1.0);
+}
+
+void TestInputs::openExtentsHaveUsualSizes() {
+    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Float32, std::vector<Dim>{Dim::named("N"), Dim::of(3), Dim{}, Dim{}})), (Shape{1, 3, 224, 224}));
+    QCOMPARE(io::usualShape(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N"), Dim::named("T")})), (Shape{1, 1}));
+}
+
+QTEST_APPLESS_MAIN(TestInputs)
+#include "tst_inputs.moc"
