@@ -214,6 +214,7 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
         } else if (!context.has(1)) {
             return opError("neither a size nor factors are given");
         }
+        if (align && axis.input > 0) axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
         if (axis.output < 0 || !(axis.scale > 0)) return opError("the output size cannot be");
     }
     return runPlan(context, x, plan, options);

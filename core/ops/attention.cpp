@@ -1,0 +1,377 @@
+// Attention (ai.onnx since 23): Q [B, Hq, Sq, d] or [B, Sq, Hq·d], K and V likewise -> Y in Q's layout.
+
+#include "core/ops/kernels/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/ops/kernels/move.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using kernels::AttentionCall;
+using kernels::Heads;
+using tensor::Dim;
+
+struct Layout {
+    std::int64_t batches, heads, rows, size;
+    bool packed;  ///< [B, S, H·d]
+};
+
+base::Result<Layout> layoutOf(const Tensor& x, std::int64_t heads) {
+    if (x.rank() == 4) return Layout{x.dim(0), x.dim(1), x.dim(2), x.dim(3), false};
+    if (x.rank() != 3 || heads < 1 || x.dim(2) % heads != 0) return opError(std::to_string(heads) + " heads do not fit " + x.typeText());
+    return Layout{x.dim(0), heads, x.dim(1), x.dim(2) / heads, true};
+}
+
+template <typename T>
+Heads<T> headsOf(T* data, const Layout& layout) {
+    const std::int64_t all = layout.heads * layout.rows * layout.size;
+    if (layout.packed) return {data, all, layout.size, layout.heads * layout.size};
+    return {data, all, layout.rows * layout.size, layout.size};
+}
+
+/// x as [B, H, S, d].
+base::Result<Tensor> unpacked(const Tensor& x, const Layout& layout) {
+    if (!layout.packed) return x;
+    SONDE_ASSIGN(const Tensor split, x.reshaped(Shape{layout.batches, layout.rows, layout.heads, layout.size}));
+    return split.transposed(1, 2).contiguous();
+}
+
+/// past and current, one behind the other along the sequence.
+base::Result<Tensor> appended(const Tensor& past, const Tensor& current) {
+    Shape shape = current.shape();
+    if (past.rank() != 4 || past.dim(0) != shape[0] || past.dim(1) != shape[1] || past.dim(3) != shape[3]) {
+        return opError("the past " + past.typeText() + " does not fit " + current.typeText());
+    }
+    shape[2] += past.dim(2);
+    SONDE_ASSIGN(Tensor whole, Tensor::allocate(current.dtype(), shape));
+    base::ThreadPool alone(1);
+    kernels::copyInto(alone, past, whole.sliced(2, 0, past.dim(2)));
+    kernels::copyInto(alone, current, whole.sliced(2, past.dim(2), current.dim(2)));
+    return whole;
+}
+
+struct Window {
+    bool causal = false;
+    std::int64_t left = -1, right = -1;
+};
+
+/// What is added to the scores: the mask, and −Inf where causality, the window or the padding forbids.
+struct Bias {
+    Tensor mask;  ///< in the type of the computation; −Inf for false
+    std::vector<std::int64_t> strides;
+    std::int64_t maskKeys = 0;
+    Window window;
+    std::int64_t past = 0;
+    std::vector<std::int64_t> valid;  ///< keys of each batch that are no padding; empty: all
+
+    template <typename T>
+    void apply(std::int64_t b, std::int64_t h, std::int64_t i, T* row, std::int64_t keys, std::int64_t queries) const {
+        constexpr T kNever = -std::numeric_limits<T>::infinity();
+        const bool padded = !valid.empty();
+        const std::int64_t limit = padded ? valid[static_cast<std::size_t>(b)] : keys;
+        const std::int64_t position = i + (padded ? limit - queries : past);
+        for (std::int64_t j = 0; j < keys; ++j) {
+            const bool forbidden = j >= limit || (window.causal && j > position) || (window.left >= 0 && j < position - window.left) ||
+                                   (window.right >= 0 && j > position + window.right);
+            if (forbidden) {
+                row[j] = kNever;
+            } else if (mask.defined()) {
+                row[j] += j < maskKeys ? mask.data<T>()[b * strides[0] + h * strides[1] + i * strides[2] + j * strides[3]] : kNever;
+            }
+        }
+    }
+};
+
+base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Shape& scores) {
+    if (mask.rank() > 4 || mask.rank() < 1) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    if (mask.dtype() == DType::Bool) {
+        SONDE_ASSIGN(bias.mask, Tensor::allocate(DType::Float64, mask.shape()));
+        for (std::int64_t i = 0; i < mask.numel(); ++i) {
+            bias.mask.mutableData<double>()[i] = mask.data<bool>()[i] ? 0.0 : -std::numeric_limits<double>::infinity();
+        }
+        SONDE_ASSIGN(bias.mask, bias.mask.cast(type));
+    } else {
+        SONDE_ASSIGN(bias.mask, mask.cast(type));
+    }
+    bias.maskKeys = mask.dim(mask.rank() - 1) == 1 ? scores[3] : mask.dim(mask.rank() - 1);
+    Shape covered = scores;
+    covered[3] = bias.maskKeys;
+    if (bias.maskKeys > scores[3]) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    SONDE_ASSIGN(const Shape shape, broadcast(mask.shape(), covered));
+    if (shape != covered) return opError("the mask " + mask.typeText() + " does not fit the scores " + scores.text());
+    bias.strides = broadcastStrides(mask.shape(), covered);
+    return {};
+}
+
+template <typename T>
+base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const Layout& lq, const Layout& lk,
+                       const Layout& lv, const Bias& bias, DType outputType) {
+    AttentionCall<T> call;
+    call.batches = lq.batches, call.heads = lq.heads, call.keyHeads = lk.heads;
+    call.queries = lq.rows, call.keys = lk.rows, call.headSize = lq.size, call.valueSize = lv.size;
+    call.q = headsOf(q.data<T>(), lq);
+    call.k = headsOf(k.data<T>(), lk);
+    call.v = headsOf(v.data<T>(), lv);
+    const Attributes& attributes = context.attributes();
+    call.scale = attributes.has("scale") ? attributes.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(lq.size));
+    call.softcap = attributes.getFloat("softcap", 0);
+    const Layout ly{lq.batches, lq.heads, lq.rows, lv.size, lq.packed};
+    const Shape shape = lq.packed ? Shape{ly.batches, ly.rows, ly.heads * ly.size} : Shape{ly.batches, ly.heads, ly.rows, ly.size};
+    SONDE_ASSIGN(Tensor y, Tensor::zeros(tensor::dtypeOf<T>, shape));
+    call.y = headsOf(y.mutableData<T>(), ly);
+    call.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, T* row) { bias.apply(b, h, i, row, lk.rows, lq.rows); };
+    Tensor scores;
+    if (context.wants(3)) {
+        SONDE_ASSIGN(scores, Tensor::zeros(tensor::dtypeOf<T>, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
+        const std::int64_t mode = attributes.getInt("qk_matmul_output_mode", 0), size = lq.rows * lk.rows;
+        T* target = scores.mutableData<T>();
+        call.watch = [mode, size, target, heads = lq.heads](std::int64_t b, std::int64_t h, int step, const T* values) {
+            if (step == mode) std::copy(values, values + size, target + (b * heads + h) * size);
+        };
+    }
+    kernels::attend(call, context.pool());
+    SONDE_ASSIGN(y, y.cast(outputType));
+    context.setOutput(0, Value(std::move(y)));
+    if (scores.defined()) {
+        SONDE_ASSIGN(scores, scores.cast(outputType));
+        context.setOutput(3, Value(std::move(scores)));
+    }
+    return {};
+}
+
+base::Result<void> attention(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    const std::int64_t keyHeads = attributes.getInt("kv_num_heads", 0);
+    SONDE_ASSIGN(const Layout lq, layoutOf(context.in(0), attributes.getInt("q_num_heads", 0)));
+    SONDE_ASSIGN(Layout lk, layoutOf(context.in(1), keyHeads));
+    SONDE_ASSIGN(Layout lv, layoutOf(context.in(2), keyHeads));
+    Tensor k = context.in(1), v = context.in(2);
+    Bias bias;
+    if (context.has(4) != context.has(5)) return opError("past_key and past_value go together");
+    if (context.has(4) || context.wants(1) || context.wants(2)) {
+        SONDE_ASSIGN(k, unpacked(k, lk));
+        SONDE_ASSIGN(v, unpacked(v, lv));
+        if (context.has(4)) {
+            bias.past = context.in(4).rank() == 4 ? context.in(4).dim(2) : 0;
+            SONDE_ASSIGN(k, appended(context.in(4), k));
+            SONDE_ASSIGN(v, appended(context.in(5), v));
+        }
+        SONDE_ASSIGN(lk, layoutOf(k, 0));
+        SONDE_ASSIGN(lv, layoutOf(v, 0));
+        if (context.wants(1)) context.setOutput(1, Value(k));
+        if (context.wants(2)) context.setOutput(2, Value(v));
+    }
+    const bool fits = lk.batches == lq.batches && lv.batches == lq.batches && lk.size == lq.size && lk.rows == lv.rows && lk.heads == lv.heads &&
+                      lk.heads > 0 && lq.heads % lk.heads == 0;
+    if (!fits) return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " + v.typeText() + " do not go together");
+    const DType type = context.in(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
+    bias.window = {attributes.getInt("is_causal", 0) != 0, attributes.getInt("left_window_size", -1), attributes.getInt("right_window_size", -1)};
+    if (context.has(3)) SONDE_TRY(setMask(bias, context.in(3), type, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
+    if (context.has(6)) {
+        SONDE_ASSIGN(bias.valid, intsOf(context.value(6)));
+        if (static_cast<std::int64_t>(bias.valid.size()) != lq.batches) return opError("nonpad_kv_seqlen must have one entry for each batch");
+    }
+    SONDE_ASSIGN(const Tensor q, context.in(0).cast(type));
+    SONDE_ASSIGN(k, k.cast(type));
+    SONDE_ASSIGN(v, v.cast(type));
+    if (type == DType::Float64) return run<double>(context, q, k, v, lq, lk, lv, bias, context.in(0).dtype());
+    return run<float>(context, q, k, v, lq, lk, lv, bias, context.in(0).dtype());
+}
+
+base::Result<void> inferAttention(InferContext& context) {
+    const auto &q = context.in(0).shape, &v = context.in(2).shape;
+    std::optional<Dims> dims = q;
+    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    if (q && v && q->size() == v->size()) {
+        if (q->size() == 4) dims->back() = v->back();
+        else dims->back() = v->back().known() && keyHeads > 0 ? Dim::of(v->back().value / keyHeads * heads) : Dim{};
+    }
+    setLike(context, 0, std::move(dims));
+    setLike(context, 1, unknownDims(4), 1);
+    setLike(context, 2, unknownDims(4), 2);
+    setLike(context, 0, unknownDims(4), 3);
+    return {};
+}
+
+/// Rotates pairs of elements by angles that depend on the position: (a, b) -> (a·cos − b·sin, a·sin + b·cos).
+base::Result<void> rotaryEmbedding(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const Layout layout, layoutOf(x, attributes.getInt("num_heads", 0)));
+    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0), rotated = asked > 0 ? asked : layout.size, half = rotated / 2;
+    const bool interleaved = attributes.getInt("interleaved", 0) != 0;
+    if (rotated > layout.size || rotated % 2) return opError("rotary_embedding_dim " + std::to_string(rotated) + " does not fit a head of " + std::to_string(layout.size));
+    SONDE_ASSIGN(const Tensor cosines, wide(context.in(1)));
+    SONDE_ASSIGN(const Tensor sines, wide(context.in(2)));
+    const bool byPosition = context.has(3);
+    const std::int64_t entries = byPosition ? (cosines.rank() == 2 ? cosines.dim(0) : -1) : layout.batches * layout.rows;
+    if (entries < 0 || cosines.numel() != entries * half || sines.numel() != cosines.numel() ||
+        (byPosition && context.in(3).numel() != layout.batches * layout.rows)) {
+        return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not fit " + x.typeText());
+    }
+    SONDE_ASSIGN(const Tensor in, wide(x));
+    SONDE_ASSIGN(Tensor out, in.clone());
+    const Heads<const double> from = headsOf(in.data<double>(), layout);
+    const Heads<double> to = headsOf(out.mutableData<double>(), layout);
+    for (std::int64_t b = 0; b < layout.batches; ++b) {
+        for (std::int64_t s = 0; s < layout.rows; ++s) {
+            const std::int64_t entry = byPosition ? context.in(3).toInt64(b * layout.rows + s) : b * layout.rows + s;
+            if (entry < 0 || entry >= entries) return opError("position " + std::to_string(entry) + " is outside the cache");
+            for (std::int64_t h = 0; h < layout.heads; ++h) {
+                const std::int64_t at = b * from.batch + h * from.head + s * from.row;
+                for (std::int64_t i = 0; i < half; ++i) {
+                    const std::int64_t first = at + (interleaved ? 2 * i : i), second = at + (interleaved ? 2 * i + 1 : i + half);
+                    const double c = cosines.data<double>()[entry * half + i], sn = sines.data<double>()[entry * half + i];
+                    to.data[first] = c * from.data[first] - sn * from.data[second];
+                    to.data[second] = sn * from.data[first] + c * from.data[second];
+                }
+            }
+        }
+    }
+    return setNarrow(context, 0, out, x.dtype());
+}
+
+/// One token after the other: S ← decay·S + β·k ⊗ (v − Sᵀk), o = scale·Sᵀq. Inputs: q, k, v, past state, decay, beta.
+base::Result<void> linearAttention(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    const std::string rule = attributes.getString("update_rule", "gated_delta");
+    const std::int64_t heads = attributes.getInt("q_num_heads", 0), keyHeads = attributes.getInt("kv_num_heads", 0);
+    SONDE_ASSIGN(const Layout lq, layoutOf(context.in(0), heads));
+    SONDE_ASSIGN(const Layout lk, layoutOf(context.in(1), keyHeads));
+    SONDE_ASSIGN(const Layout lv, layoutOf(context.in(2), keyHeads));
+    if (lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches || lk.batches != lv.batches || heads % keyHeads != 0) {
+        return opError("queries, keys and values do not go together");
+    }
+    const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
+    if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not known");
+    if ((gated && !context.has(4)) || (delta && !context.has(5))) return opError("the update rule '" + rule + "' needs decay or beta");
+    SONDE_ASSIGN(const Tensor q, wide(context.in(0)));
+    SONDE_ASSIGN(const Tensor k, wide(context.in(1)));
+    SONDE_ASSIGN(const Tensor v, wide(context.in(2)));
+    const Shape stateShape{lk.batches, keyHeads, lk.size, lv.size};
+    SONDE_ASSIGN(Tensor state, wideZeros(stateShape));
+    if (context.has(3)) {
+        if (context.in(3).shape() != stateShape) return opError("past_state must be " + stateShape.text());
+        SONDE_ASSIGN(state, wide(context.in(3)));
+        SONDE_ASSIGN(state, state.clone());
+    }
+    Tensor gates[2];
+    std::int64_t gateSize[2] = {0, 0};
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (!context.has(4 + i)) continue;
+        SONDE_ASSIGN(gates[i], wide(context.in(4 + i)));
+        const std::int64_t each = lk.batches * lk.rows;
+        gateSize[i] = each > 0 ? gates[i].numel() / each : 0;
+        if (gateSize[i] != 1 && gateSize[i] != keyHeads && gateSize[i] != keyHeads * lk.size) return opError("decay or beta do not fit " + std::to_string(keyHeads) + " heads");
+    }
+    const double asked = attributes.getFloat("scale", 0), scale = asked != 0 ? asked : 1 / std::sqrt(static_cast<double>(lq.size));
+    SONDE_ASSIGN(Tensor y, wideZeros(Shape{lq.batches, lq.rows, heads * lv.size}));
+    /// decay or beta of a token, head and row of the state.
+    const auto gateAt = [&](int which, std::int64_t b, std::int64_t t, std::int64_t h, std::int64_t d) {
+        const double* row = gates[which].data<double>() + (b * lk.rows + t) * gateSize[which];
+        return gateSize[which] == 1 ? row[0] : gateSize[which] == keyHeads ? row[h] : row[h * lk.size + d];
+    };
+    for (std::int64_t b = 0; b < lq.batches; ++b) {
+        for (std::int64_t h = 0; h < keyHeads; ++h) {
+            double* s = state.mutableData<double>() + (b * keyHeads + h) * lk.size * lv.size;
+            for (std::int64_t t = 0; t < lq.rows; ++t) {
+                const double* key = k.data<double>() + (b * lk.rows + t) * keyHeads * lk.size + h * lk.size;
+                const double* value = v.data<double>() + (b * lv.rows + t) * keyHeads * lv.size + h * lv.size;
+                for (std::int64_t d = 0; gated && d < lk.size; ++d) {
+                    for (std::int64_t e = 0; e < lv.size; ++e) s[d * lv.size + e] *= std::exp(gateAt(0, b, t, h, d));
+                }
+                for (std::int64_t e = 0; e < lv.size; ++e) {
+                    double old = 0;
+                    for (std::int64_t d = 0; delta && d < lk.size; ++d) old += s[d * lv.size + e] * key[d];
+                    for (std::int64_t d = 0; d < lk.size; ++d) {
+                        s[d * lv.size + e] += (delta ? gateAt(1, b, t, h, d) : 1.0) * key[d] * (value[e] - old);
+                    }
+                }
+                for (std::int64_t g = 0; g < heads / keyHeads; ++g) {
+                    const std::int64_t head = h * (heads / keyHeads) + g;
+                    const double* query = q.data<double>() + (b * lq.rows + t) * heads * lq.size + head * lq.size;
+                    double* out = y.mutableData<double>() + (b * lq.rows + t) * heads * lv.size + head * lv.size;
+                    for (std::int64_t d = 0; d < lq.size; ++d) {
+                        for (std::int64_t e = 0; e < lv.size; ++e) out[e] += scale * query[d] * s[d * lv.size + e];
+                    }
+                }
+            }
+        }
+    }
+    SONDE_TRY(setNarrow(context, 0, y, context.in(0).dtype()));
+    return setNarrow(context, 1, state, context.has(3) ? context.in(3).dtype() : context.in(0).dtype());
+}
+
+/// y[t] = Σ_i w[i]·x[t − k + 1 + i] + bias over the sequence with the state in front of it.
+base::Result<void> causalConv(KernelContext& context) {
+    const Tensor &x = context.in(0), &w = context.in(1);
+    if (x.rank() != 3 || w.rank() != 3 || w.dim(0) != x.dim(1) || w.dim(1) != 1 || w.dim(2) < 1) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    const std::int64_t batches = x.dim(0), channels = x.dim(1), length = x.dim(2), k = w.dim(2), state = k - 1;
+    SONDE_ASSIGN(const Tensor in, wide(x));
+    SONDE_ASSIGN(const Tensor weights, wide(w));
+    SONDE_ASSIGN(Tensor sequence, wideZeros(Shape{batches, channels, length + state}));
+    if (context.has(3)) {
+        if (context.in(3).shape() != Shape{batches, channels, state}) return opError("past_state " + context.in(3).typeText() + " does not fit");
+        SONDE_ASSIGN(const Tensor past, wide(context.in(3)));
+        kernels::copyInto(context.pool(), past, sequence.sliced(2, 0, state));
+    }
+    kernels::copyInto(context.pool(), in, sequence.sliced(2, state, length));
+    if (context.has(2) && context.in(2).numel() != channels) return opError("bias " + context.in(2).typeText() + " does not fit");
+    const std::string activation = context.attributes().getString("activation", "none");
+    SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
+    for (std::int64_t row = 0; row < batches * channels; ++row) {
+        const std::int64_t c = row % channels;
+        for (std::int64_t t = 0; t < length; ++t) {
+            double sum = context.has(2) ? context.in(2).toDouble(c) : 0.0;
+            for (std::int64_t i = 0; i < k; ++i) sum += weights.data<double>()[c * k + i] * sequence.data<double>()[row * (length + state) + t + i];
+            y.mutableData<double>()[row * length + t] = activation == "none" ? sum : sum / (1 + std::exp(-sum));
+        }
+    }
+    SONDE_TRY(setNarrow(context, 0, y, x.dtype()));
+    if (!context.wants(1)) return {};
+    SONDE_ASSIGN(const Tensor present, sequence.sliced(2, length, state).contiguous());
+    return setNarrow(context, 1, present, x.dtype());
+}
+
+}  // namespace
+
+void define_attention(Registry& registry) {
+    registry.add(Row("Attention", 23, "softmax(scale·Q·Kᵀ + mask)·V", Category::Attention).in("Q", kFloats).in("K", kFloats).in("V", kFloats).optionalIn("attn_mask")
+                     .optionalIn("past_key", kFloats).optionalIn("past_value", kFloats).optionalIn("nonpad_kv_seqlen", kInt64).out("Y").out("present_key", Arity::Optional)
+                     .out("present_value", Arity::Optional).out("qk_matmul_output", Arity::Optional).attrInt("is_causal", 0).attr("kv_num_heads", AttributeKind::Int)
+                     .attr("q_num_heads", AttributeKind::Int).attrInt("qk_matmul_output_mode", 0).attr("scale", AttributeKind::Float).attrFloat("softcap", 0)
+                     .attr("softmax_precision", AttributeKind::Int).attrInt("left_window_size", -1).attrInt("right_window_size", -1).runs(attention, inferAttention));
+    registry.add(Row("RotaryEmbedding", 23, "rotates pairs of elements by their position", Category::Attention).in("X", kFloats).in("cos_cache", kFloats).in("sin_cache", kFloats)
+                     .optionalIn("position_ids", kInt64).out("Y").attrInt("interleaved", 0).attr("num_heads", AttributeKind::Int).attrInt("rotary_embedding_dim", 0)
+                     .runs(rotaryEmbedding, inferSame));
+    registry.add(Row("LinearAttention", 27, "attention by a state that each token updates", Category::Attention).in("query", kFloats).in("key", kFloats).in("value", kFloats)
+                     .optionalIn("past_state", kFloats).optionalIn("decay", kFloats).optionalIn("beta", kFloats).out("output").out("present_state", Arity::Optional)
+                     .attrInt("chunk_size", 64).required("kv_num_heads", AttributeKind::Int).required("q_num_heads", AttributeKind::Int).attrFloat("scale", 0)
+                     .attrString("update_rule", "gated_delta").runs(linearAttention));
+    registry.add(Row("CausalConvWithState", 27, "depthwise convolution over what came before", Category::Layer).in("input", kFloats).in("weight", kFloats).optionalIn("bias", kFloats)
+                     .optionalIn("past_state", kFloats).out("output").out("present_state", Arity::Optional).attrString("activation", "none").runs(causalConv));
+    for (std::string_view name : {"SwiGLU"}) {
+        registry.add(Row(name, 28, "a·sigmoid(alpha·a)·b", Category::Activation).in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1)
+                         .runs([](KernelContext& context) -> base::Result<void> {
+                                   if (context.in(0).shape() != context.in(1).shape()) return opError("both inputs must have the same shape");
+                                   const double alpha = context.attributes().getFloat("alpha", 1);
+                                   SONDE_ASSIGN(const Tensor a, wide(context.in(0)));
+                                   SONDE_ASSIGN(const Tensor b, wide(context.in(1)));
+                                   SONDE_ASSIGN(Tensor y, wideZeros(a.shape()));
+                                   for (std::int64_t i = 0; i < a.numel(); ++i) {
+                                       const double v = a.data<double>()[i];
+                                       y.mutableData<double>()[i] = v / (1 + std::exp(-alpha * v)) * b.data<double>()[i];
+                                   }
+                                   return setNarrow(context, 0, y, context.in(0).dtype());
+                               }, inferSame));
+    }
+}
+
+}  // namespace sonde::ops

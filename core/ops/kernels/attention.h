@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+
+#include "core/ops/registry/registry.h"
+
+namespace sonde::ops::kernels {
+
+/// Rows of one head at data + b·batch + h·head + i·row.
+template <typename T>
+struct Heads {
+    T* data = nullptr;
+    std::int64_t batch = 0, head = 0, row = 0;
+};
+
+/// softmax(softcap(scale·Q·Kᵀ) + bias)·V for every batch and head. A row that may attend to nothing gives zeros.
+template <typename T>
+struct AttentionCall {
+    std::int64_t batches = 0, heads = 0, keyHeads = 0;  ///< heads / keyHeads query heads share one key head
+    std::int64_t queries = 0, keys = 0, headSize = 0, valueSize = 0;
+    Heads<const T> q, k, v;
+    Heads<T> y;
+    double scale = 1, softcap = 0;
+    /// Adds to (or sets to −Inf) one row of scores; may be null.
+    std::function<void(std::int64_t batch, std::int64_t head, std::int64_t query, T* row)> bias;
+    /// Shown the scores [queries, keys] of a head after a step: 0 product, 1 soft cap, 2 bias, 3 softmax. May be null.
+    std::function<void(std::int64_t batch, std::int64_t head, int step, const T* scores)> watch;
+};
+
+template <typename T>
+void attend(const AttentionCall<T>& call, base::ThreadPool& pool);
+
+extern template void attend<float>(const AttentionCall<float>&, base::ThreadPool&);
+extern template void attend<double>(const AttentionCall<double>&, base::ThreadPool&);
+
+}  // namespace sonde::ops::kernels
