@@ -27,8 +27,8 @@ sonde=build/release/bin/sonde
 # A sample to run on: real input for the models that come with Sonde, numbers for others.
 input=()
 case "$model" in
-    zoo:resnet*) input=(--input-data resources/samples/chelsea.png) ;;
-    */ch_ppocr_mobile_v2.0_cls_infer.onnx) input=(--input-data resources/samples/text-line.png) ;;
+    zoo:resnet*) input=(--input-data resources/samples/chelsea.png --image imagenet) ;;
+    */ch_ppocr_mobile_v2.0_cls_infer.onnx) input=(--input-data resources/samples/text-line.png --image signed) ;;
 esac
 
 if [ -n "${DISPLAY-}${WAYLAND_DISPLAY-}" ]; then

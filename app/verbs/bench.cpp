@@ -19,7 +19,7 @@ namespace {
 
 struct BenchOptions {
     ModelOptions model;
-    std::string inputData;
+    InputChoice inputs;
     std::size_t threads = 0;
     std::size_t repeat = 15;
     bool watchAll = false;
@@ -53,7 +53,7 @@ class Bench {
 
     base::Result<int> run(ModelOptions& model) {
         SONDE_ASSIGN(m_document, model.load());
-        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputData, 0));
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;
         options.watchAll = m_options.watchAll;
         options.exact = m_options.exact;
@@ -127,7 +127,7 @@ Verb benchVerb() {
             "sonde bench model.onnx --threads 1 --repeat 30", [](CLI::App& command) {
                 auto options = std::make_shared<BenchOptions>();
                 options->model.addTo(command);
-                command.add_option("--input-data", options->inputData, "Inputs, as for run (default: random)");
+                options->inputs.addTo(command);
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
                 command.add_option("--repeat", options->repeat, "Number of timed runs")->check(CLI::PositiveNumber)->capture_default_str();
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");

@@ -1,18 +1,32 @@
 #include "app/verbs/inputs.h"
 
+#include <CLI/CLI.hpp>
+
 #include "app/interrupt.h"
 
 namespace sonde::app {
 
-base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const std::string& spec,
-                                                   std::uint64_t seed) {
+void InputChoice::addTo(CLI::App& command) {
+    command.add_option("--input-data", spec,
+                       "Inputs: x:image.png;mask:#rand(0,1), a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
+    std::vector<std::string> names;
+    std::string help = "Numbers that pictures become.";
+    for (const io::ImagePreset& preset : io::imagePresets()) {
+        names.emplace_back(preset.id);
+        help += " " + names.back() + ": " + std::string(preset.sentence) + ".";
+    }
+    command.add_option("--image", image, help)->check(CLI::IsMember(names))->capture_default_str();
+}
+
+base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
     std::vector<io::InputInfo> inputs;
     for (const document::NamedNode& input : document.inputs) {
         inputs.push_back({input.name, document.graph->node(input.node).type});
     }
     io::InputOptions options;
-    options.seed = seed;
-    return io::makeInputs(spec, inputs, options, commandLineWork());
+    options.seed = choice.seed;
+    if (const io::ImagePreset* preset = io::findImagePreset(choice.image)) options.image = preset->options;
+    return io::makeInputs(choice.spec, inputs, options, commandLineWork());
 }
 
 base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names) {

@@ -6,11 +6,24 @@
 #include "core/document/document.h"
 #include "core/io/inputs/inputs.h"
 
+namespace CLI {
+class App;
+}
+
 namespace sonde::app {
 
-/// The values that a specification gives for a document's inputs, in the order of the graph's.
-base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const std::string& spec,
-                                                   std::uint64_t seed);
+/// What verbs that run a model are told about its inputs.
+struct InputChoice {
+    std::string spec;
+    std::string image = "bgr";  ///< name of an io::ImagePreset
+    std::uint64_t seed = 0;
+
+    /// Adds --input-data and --image; they are filled in when the command line is parsed.
+    void addTo(CLI::App& command);
+};
+
+/// The values that a choice gives for a document's inputs, in the order of the graph's.
+base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice);
 
 /// Nodes by the names of the command line.
 base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names);

@@ -17,14 +17,13 @@ namespace {
 
 struct RunVerbOptions {
     ModelOptions model;
-    std::string inputData;
+    InputChoice inputs;
     std::vector<std::string> watch, end;
     bool watchAll = false;
     bool exact = false;
     std::string out, profile;
     std::size_t threads = 0;
     std::size_t repeat = 1;
-    std::uint64_t seed = 0;
 };
 
 /// One line of the table of values.
@@ -74,7 +73,7 @@ class RunVerb {
 
     base::Result<int> run() {
         SONDE_ASSIGN(m_document, m_options.model.load());
-        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputData, m_options.seed));
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;
         SONDE_ASSIGN(options.watch, nodesFor(*m_document, m_options.watch));
         SONDE_ASSIGN(options.end, nodesFor(*m_document, m_options.end));
@@ -96,7 +95,7 @@ class RunVerb {
   private:
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         exec::RunOptions options;
-        options.seed = m_options.seed;
+        options.seed = m_options.inputs.seed;
         exec::Recording recording;
         for (std::size_t i = 0; i < std::max<std::size_t>(m_options.repeat, 1); ++i) {
             recording = m_runner.run(*m_plan, inputs, commandLineWork(), options);
@@ -175,11 +174,10 @@ class RunVerb {
 
 Verb runVerb() {
     return {"run", "Run a model and show the values of watched nodes",
-            "sonde run zoo:resnet18 --input-data photo.png --watch layer1: --end fc --out values.npz", [](CLI::App& command) {
+            "sonde run zoo:resnet18 --input-data photo.png --image imagenet --watch layer1: --end fc --out values.npz", [](CLI::App& command) {
                 auto options = std::make_shared<RunVerbOptions>();
                 options->model.addTo(command);
-                command.add_option("--input-data", options->inputData,
-                                   "Inputs: x:image.png;mask:#rand(0,1), a.npy, file.npz#case1, @list.txt (default: random)");
+                options->inputs.addTo(command);
                 command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE: (again for more)")
                     ->allow_extra_args(false);
                 command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
@@ -188,7 +186,7 @@ Verb runVerb() {
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
                 command.add_option("--repeat", options->repeat, "Run so many times")->check(CLI::PositiveNumber);
                 command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
-                command.add_option("--seed", options->seed, "Of random inputs and operators");
+                command.add_option("--seed", options->inputs.seed, "Of random inputs and operators");
                 command.add_flag("--exact", options->exact, "No short cuts that round differently from the definition");
                 return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });
             }};

@@ -1,0 +1,354 @@
+// The command line as its users meet it: real processes, their output, their exit status.
+
+#include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+#include <csignal>
+
+#include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
+
+using namespace sonde;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    QString out;
+    QString err;
+};
+
+Outcome runSonde(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), arguments);
+    Outcome outcome;
+    if (!process.waitForFinished(120'000)) return outcome;
+    outcome.status = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
+    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+    outcome.err = QString::fromUtf8(process.readAllStandardError());
+    return outcome;
+}
+
+QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + name; }
+QString sample(const char* name) { return QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + name; }
+
+QString contents(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+}  // namespace
+
+class TestCommandLine : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void traceEqualsTheReferenceListing();
+    void traceOfAnOnnxFileLeavesParametersOut();
+    void jsonIsOneObjectOfTheContract();
+    void dotAndGraphArePrinted();
+    void checkPassesOnReferenceModels_data();
+    void checkPassesOnReferenceModels();
+    void checkNamesTheFirstDivergingNode();
+    void runWritesWhatItWatched();
+    void runStopsAtEndPoints();
+    void runAnswersOnRealPictures();
+    void runRepeatsItself();
+    void listsOfCasesRunOneByOne();
+    void profileIsATrace();
+    void benchGivesFigures();
+    void opsAndModelsAreListed();
+    void everyVerbHasHelpWithAnExample();
+    void errorsHaveTheirFormAndStatus_data();
+    void errorsHaveTheirFormAndStatus();
+    void unknownOperatorsAreNamedAndRunToTheirDoor();
+    void interruptionIsStatus5();
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+void TestCommandLine::traceEqualsTheReferenceListing() {
+    const Outcome outcome = runSonde({"trace", "zoo:resnet18"});
+    QCOMPARE(outcome.status, 0);
+    QCOMPARE(outcome.out, contents(model("resnet18.fx.txt")));
+    QCOMPARE(outcome.out.count(u'\n'), 71);
+}
+
+void TestCommandLine::traceOfAnOnnxFileLeavesParametersOut() {
+    const Outcome outcome = runSonde({"trace", model("squeezenet1_1.onnx")});
+    QCOMPARE(outcome.status, 0);
+    const QStringList lines = outcome.out.split(u'\n', Qt::SkipEmptyParts);
+    QCOMPARE(lines.size(), 66);  // the input and "65 nodes" (models/README.md)
+    QCOMPARE(lines.first(), QString("Node x is from module"));
+    QVERIFY(lines.contains("Node /features/features.3/expand3x3/Conv_output_0 is from module features.3.expand3x3"));
+}
+
+void TestCommandLine::jsonIsOneObjectOfTheContract() {
+    const Outcome outcome = runSonde({"trace", model("shared_twice.onnx"), "--format", "json"});
+    QCOMPARE(outcome.status, 0);
+    const QJsonObject root = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+    QCOMPARE(root["format"].toString(), QString("sonde-graph"));
+    QCOMPARE(root["version"].toInt(), 1);
+    QVERIFY(root["inputs"].isArray() && root["outputs"].isArray());
+    const QJsonArray nodes = root["nodes"].toArray();
+    QVERIFY(nodes.size() > 20);
+    for (const QJsonValue& node : nodes) {
+        for (const char* key : {"id", "name", "op", "domain", "kind", "qualname", "module_class", "inputs", "outputs", "dtype",
+                                "shape", "attributes", "source"}) {
+            QVERIFY2(node.toObject().contains(QLatin1String(key)), key);
+        }
+    }
+    const QJsonArray scopes = root["scopes"].toArray();
+    int blockCalls = 0;
+    for (const QJsonValue& scope : scopes) {
+        for (const char* key : {"id", "parent", "qualname", "module_class", "call"}) {
+            QVERIFY2(scope.toObject().contains(QLatin1String(key)), key);
+        }
+        blockCalls += scope.toObject()["qualname"].toString() == u"block" ? 1 : 0;
+    }
+    QCOMPARE(blockCalls, 3);  // modules called two and three times (models/README.md)
+}
+
+void TestCommandLine::dotAndGraphArePrinted() {
+    const Outcome dot = runSonde({"trace", "zoo:resnet18", "--format", "dot"});
+    QCOMPARE(dot.status, 0);
+    QVERIFY(dot.out.startsWith("digraph"));
+    QVERIFY(dot.out.contains("cluster_layer1.0"));
+    const Outcome graph = runSonde({"trace", model("unet_small.onnx"), "--format", "graph"});
+    QCOMPARE(graph.status, 0);
+    QVERIFY(graph.out.contains("logits: float32[1,3,64,64]"));
+}
+
+void TestCommandLine::checkPassesOnReferenceModels_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<int>("cases");
+    QTest::addColumn<int>("atLeast");
+    QTest::newRow("resnet18_slim") << model("resnet18_slim.onnx") << 2 << 2;
+    QTest::newRow("mobilenet_v3_small") << model("mobilenet_v3_small.onnx") << 2 << 2;
+    QTest::newRow("squeezenet1_1") << model("squeezenet1_1.onnx") << 1 << 1;
+    QTest::newRow("unet_small") << model("unet_small.onnx") << 1 << 1;
+    QTest::newRow("ch_ppocr_mobile_v2.0_cls_infer") << sample("ch_ppocr_mobile_v2.0_cls_infer.onnx") << 2 << 200;
+}
+
+void TestCommandLine::checkPassesOnReferenceModels() {
+    QFETCH(QString, file);
+    QFETCH(int, cases);
+    QFETCH(int, atLeast);
+    const QString reference = model(QTest::currentDataTag()) + ".npz";
+    const Outcome outcome = runSonde({"check", file, reference, "--rtol", "1e-3", "--atol", "1e-4"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.out.right(2000) + outcome.err));
+    QVERIFY(!outcome.out.contains("FAIL"));
+    QVERIFY(outcome.out.contains(QString(" in %1 cases compared, 0 failed").arg(cases)));
+    QVERIFY(outcome.out.count(" ok") >= atLeast);
+}
+
+void TestCommandLine::checkNamesTheFirstDivergingNode() {
+    // y = relu(x), z = -y: the reference is wrong in both.
+    using namespace test::onnxfile;
+    const QString file = m_folder.filePath("two.onnx");
+    QVERIFY(write(file, test::onnxfile::model({{{"Relu", {"x"}, {"y"}}, {"Neg", {"y"}, {"z"}}}, {valueInfo("x", 1, {2})}, {valueInfo("z", 1, {2})}})));
+    using tensor::Tensor;
+    const QString reference = m_folder.filePath("two.npz");
+    QVERIFY(io::writeNpz(reference.toStdString(), std::vector<io::NamedTensor>{{"in.x", Tensor::of<float>({2}, {-1, 2})},
+                                                                               {"node.y", Tensor::of<float>({2}, {0, 3})},
+                                                                               {"node.nowhere", Tensor::of<float>({1}, {0})},
+                                                                               {"out.z", Tensor::of<float>({2}, {0, -3})}}));
+    const Outcome outcome = runSonde({"check", file, reference});
+    QCOMPARE(outcome.status, 1);
+    QVERIFY2(outcome.out.contains("first diverging node: y"), qPrintable(outcome.out));
+    QVERIFY(outcome.out.contains("1 reference values have no node of that name"));
+    QCOMPARE(outcome.out.count("FAIL"), 2);
+    // With tolerance for a difference of 1 it passes.
+    QCOMPARE(runSonde({"check", file, reference, "--atol", "1.01"}).status, 0);
+}
+
+void TestCommandLine::runWritesWhatItWatched() {
+    const QString out = m_folder.filePath("values.npz");
+    const Outcome outcome = runSonde({"run", model("resnet18_slim.onnx"), "--input-data", model("resnet18_slim.npz"), "--watch", "layer1:",
+                                   "--watch", "/layer2/layer2.0/conv1/Conv_output_0", "--out", out});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const auto file = io::NpzFile::open(out.toStdString());
+    QVERIFY(file.has_value());
+    QVERIFY(file->has("in.x"));
+    QVERIFY(file->has("node./layer2/layer2.0/conv1/Conv_output_0"));
+    // The output of layer1 is that of its last activation; its reference is fx's layer1_1_relu_1.
+    const auto layer = file->read("node./layer1/layer1.1/relu_1/Relu_output_0");
+    QVERIFY(layer.has_value());
+    const auto reference = io::NpzFile::open(model("resnet18_slim.npz").toStdString());
+    const auto head = reference->read("node.layer1_1_relu_1.head");
+    QVERIFY(head.has_value());
+    for (int i = 0; i < 64; ++i) QVERIFY(std::abs(head->toDouble(i) - layer->toDouble(i)) < 1e-4);
+    const auto y = file->read("out.y");
+    const auto expected = reference->read("out.y");
+    for (int i = 0; i < 100; ++i) QVERIFY(std::abs(y->toDouble(i) - expected->toDouble(i)) < 1e-4);
+}
+
+void TestCommandLine::runStopsAtEndPoints() {
+    const QString out = m_folder.filePath("end.npz");
+    const QString profile = m_folder.filePath("end.json");
+    const Outcome outcome = runSonde({"run", "zoo:resnet18", "--end", "conv1", "--out", out, "--profile", profile});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const auto file = io::NpzFile::open(out.toStdString());
+    QCOMPARE(file->read("node.conv1")->typeText(), std::string("float32[1,64,112,112]"));
+    for (const std::string& key : file->keys()) QVERIFY(!QString::fromStdString(key).startsWith("out."));
+    QVERIFY(!contents(profile).contains("layer4"));
+}
+
+void TestCommandLine::runAnswersOnRealPictures() {
+    // "is a line of text upright (output 0) or upside down (output 1)?" (samples/README.md)
+    for (int turned : {0, 1}) {
+        const QString out = m_folder.filePath("answer.npz");
+        const Outcome outcome = runSonde({"run", sample("ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--image", "signed", "--input-data",
+                                       sample(turned ? "text-line-upside-down.png" : "text-line.png"), "--out", out});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+        const auto answer = io::NpzFile::open(out.toStdString())->read("out.softmax_0.tmp_0");
+        QVERIFY(answer.has_value());
+        QVERIFY(answer->toDouble(turned) > 0.99);
+    }
+}
+
+void TestCommandLine::runRepeatsItself() {
+    QByteArray bytes[2];
+    for (QByteArray& result : bytes) {
+        const QString out = m_folder.filePath("repeat.npz");
+        QCOMPARE(runSonde({"run", model("shared_twice.onnx"), "--seed", "3", "--watch-all", "--out", out}).status, 0);
+        QFile file(out);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        result = file.readAll();
+    }
+    QVERIFY(!bytes[0].isEmpty());
+    QVERIFY(bytes[0] == bytes[1]);
+}
+
+void TestCommandLine::listsOfCasesRunOneByOne() {
+    QFile list(m_folder.filePath("list.txt"));
+    QVERIFY(list.open(QIODevice::WriteOnly));
+    list.write("#rand(0,1)\n\n#zeros\n");
+    list.close();
+    const QString out = m_folder.filePath("list.npz");
+    const Outcome outcome = runSonde({"run", model("shared_twice.onnx"), "--input-data", "@" + list.fileName(), "--out", out});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const auto file = io::NpzFile::open(out.toStdString());
+    QVERIFY(file->has("out.y") && file->has("case1.out.y"));
+    QCOMPARE(file->read("case1.in.x")->toDouble(3), 0.0);
+}
+
+void TestCommandLine::profileIsATrace() {
+    const QString profile = m_folder.filePath("profile.json");
+    QCOMPARE(runSonde({"run", model("squeezenet1_1.onnx"), "--profile", profile}).status, 0);
+    const QJsonDocument document = QJsonDocument::fromJson(contents(profile).toUtf8());
+    const QJsonArray events = document.isArray() ? document.array() : document.object()["traceEvents"].toArray();
+    int complete = 0;
+    for (const QJsonValue& event : events) complete += event.toObject()["ph"].toString() == u"X" ? 1 : 0;
+    QVERIFY(complete >= 60);
+}
+
+void TestCommandLine::benchGivesFigures() {
+    const Outcome outcome = runSonde({"bench", model("shared_twice.onnx"), "--repeat", "3", "--json", "--threads", "1"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QJsonObject root = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+    QVERIFY(root["median_ms"].toDouble() > 0);
+    QVERIFY(root["min_ms"].toDouble() <= root["median_ms"].toDouble());
+    QVERIFY(root["max_ms"].toDouble() >= root["median_ms"].toDouble());
+}
+
+void TestCommandLine::opsAndModelsAreListed() {
+    const Outcome ops = runSonde({"ops"});
+    QCOMPARE(ops.status, 0);
+    QVERIFY(ops.out.contains("Conv"));
+    const Outcome models = runSonde({"models"});
+    QCOMPARE(models.status, 0);
+    QVERIFY(models.out.contains("zoo:resnet18"));
+}
+
+void TestCommandLine::everyVerbHasHelpWithAnExample() {
+    const Outcome help = runSonde({"--help"});
+    QCOMPARE(help.status, 0);
+    for (const char* verb : {"trace", "run", "check", "bench", "ops", "models", "conformance"}) {
+        QVERIFY2(help.out.contains(QLatin1String(verb)), verb);
+        const Outcome own = runSonde({verb, "--help"});
+        QCOMPARE(own.status, 0);
+        QVERIFY2(own.out.contains("Example"), verb);
+        QVERIFY2(own.out.contains(QString("sonde %1").arg(verb)), verb);
+    }
+    QVERIFY(runSonde({"--version"}).out.startsWith("sonde "));
+}
+
+void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<int>("status");
+    QTest::addColumn<QString>("says");
+    const QString net = model("shared_twice.onnx");
+    QTest::newRow("no model") << QStringList{"trace"} << 2 << "MODEL";
+    QTest::newRow("unknown option") << QStringList{"trace", net, "--bogus"} << 2 << "--bogus";
+    QTest::newRow("unknown format") << QStringList{"trace", net, "--format", "xml"} << 2 << "xml";
+    QTest::newRow("no file") << QStringList{"trace", "nothing.onnx"} << 3 << "no such file (nothing.onnx)";
+    QTest::newRow("a folder") << QStringList{"trace", "."} << 3 << "folder";
+    QTest::newRow("a picture") << QStringList{"trace", sample("chelsea.png")} << 3 << "PNG";
+    QTest::newRow("text") << QStringList{"trace", sample("README.md")} << 3 << "text";
+    QTest::newRow("weights alone") << QStringList{"trace", model("mlp_functional.state_dict.pt")} << 3 << "";
+    QTest::newRow("unknown zoo model") << QStringList{"trace", "zoo:resnet81"} << 3 << "resnet18";
+    QTest::newRow("unknown node") << QStringList{"run", net, "--watch", "/act/Tan_output_0"} << 2 << "did you mean /act/Tanh_output_0";
+    QTest::newRow("unknown number") << QStringList{"run", net, "--end", "#99999"} << 2 << "#99999";
+    QTest::newRow("unknown module") << QStringList{"run", net, "--end", "blok:"} << 2 << "did you mean block";
+    QTest::newRow("bad input") << QStringList{"run", net, "--input-data", "#rand(1e-3,2)"} << 2 << "#rand";
+    QTest::newRow("input of another rank") << QStringList{"run", net, "--input-data", "#rand(0,1,3)"} << 2 << "shapes mismatch";
+    QTest::newRow("tracer for a graph") << QStringList{"trace", net, "--tracer", "robust"} << 2 << "--tracer";
+    QTest::newRow("the kernel fails") << QStringList{"run", net, "--input-data", "#rand(0,1,4,13)"} << 4 << "proj";
+    QTest::newRow("reference of another model") << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "in.NAME";
+    QTest::newRow("no reference") << QStringList{"check", net, "nothing.npz"} << 3 << "nothing.npz";
+}
+
+void TestCommandLine::errorsHaveTheirFormAndStatus() {
+    QFETCH(QStringList, arguments);
+    QFETCH(int, status);
+    QFETCH(QString, says);
+    const Outcome outcome = runSonde(arguments);
+    QVERIFY2(outcome.status == status, qPrintable(QString::number(outcome.status) + outcome.err));
+    QStringList lines = outcome.err.split(u'\n', Qt::SkipEmptyParts);
+    lines.removeIf([](const QString& line) { return line.startsWith("sonde: warning: "); });
+    QVERIFY(!lines.isEmpty() && lines.size() <= 2);
+    QVERIFY2(lines[0].startsWith("sonde: error: "), qPrintable(lines[0]));
+    if (lines.size() == 2) QVERIFY2(lines[1].startsWith("hint: "), qPrintable(lines[1]));
+    QVERIFY2(lines.join(u'\n').contains(says), qPrintable(outcome.err));
+}
+
+void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
+    using namespace test::onnxfile;
+    const QString file = m_folder.filePath("unknown.onnx");
+    QVERIFY(write(file, test::onnxfile::model({{{"Relu", {"x"}, {"y"}}, {"Frobnicate", {"y"}, {"z"}, "odd", "own"}, {"Twiddle", {"z"}, {"w"}}},
+                                               {valueInfo("x", 1, {2})},
+                                               {valueInfo("w", 1, {2})}})));
+    const Outcome trace = runSonde({"trace", file});
+    QCOMPARE(trace.status, 0);
+    QCOMPARE(trace.out.count(u'\n'), 4);
+    QVERIFY(trace.err.contains("Frobnicate") && trace.err.contains("Twiddle"));
+    const Outcome run = runSonde({"run", file, "--watch", "y"});
+    QCOMPARE(run.status, 4);
+    QVERIFY2(run.err.contains("own::Frobnicate") && run.err.contains("'z'"), qPrintable(run.err));
+    QVERIFY(run.out.contains("float32[2]"));  // y was computed and is shown
+    QCOMPARE(runSonde({"run", file, "--end", "y"}).status, 0);
+}
+
+void TestCommandLine::interruptionIsStatus5() {
+    QProcess process;
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"run", "zoo:resnet18", "--repeat", "10000"});
+    QVERIFY(process.waitForStarted());
+    QTest::qWait(1500);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    QVERIFY(process.waitForFinished(20'000));
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 5);
+    QVERIFY(process.readAllStandardError().contains("sonde: error: cancelled"));
+}
+
+QTEST_GUILESS_MAIN(TestCommandLine)
+#include "tst_command_line.moc"
