@@ -1,6 +1,7 @@
-// Control flow: operators that run body graphs. https://onnx.ai/onnx/operators/ (If, Loop, Scan, SequenceMap).
+// If, Loop, Scan: operators that run body graphs.
 
 #include <algorithm>
+#include <limits>
 
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/row.h"
@@ -10,266 +11,206 @@ namespace sonde::ops {
 
 namespace {
 
-base::Result<std::size_t> bodyOf(const KernelContext& context, std::string_view attribute) {
-    const tensor::AttributeValue* value = context.attributes().find(attribute);
-    const auto* body = value ? std::get_if<tensor::BodyRef>(value) : nullptr;
-    if (!body) return opError("has no body '" + std::string(attribute) + "'");
-    return body->index;
+base::Result<std::size_t> bodyOf(KernelContext& context, const char* name) {
+    const auto* value = context.attributes().find(name);
+    if (!value || !std::holds_alternative<tensor::BodyRef>(*value) || !context.bodies()) return opError(std::string("has no body '") + name + "'");
+    return std::get<tensor::BodyRef>(*value).index;
 }
 
-base::Result<std::vector<Value>> runBody(KernelContext& context, std::size_t body, std::span<const Value> inputs,
-                                         std::int64_t iteration) {
-    if (!context.bodies()) return opError("has no bodies to run");
-    if (context.cancelled()) return base::cancelled("in a body");
-    return context.bodies()->run(body, inputs, iteration);
-}
-
-base::Result<bool> truth(const Value& value) {
-    if (!value.isTensor() || value.tensor().dtype() != DType::Bool || value.tensor().numel() != 1) {
-        return opError("the condition is " + value.typeText() + ", not one bool");
-    }
-    return value.tensor().toDouble(0) != 0;
-}
-
-base::Result<void> setOutputs(KernelContext& context, std::vector<Value> values) {
-    if (values.size() < context.outputCount()) return opError("the body gives " + std::to_string(values.size()) + " values");
-    for (std::size_t i = 0; i < context.outputCount(); ++i) context.setOutput(i, std::move(values[i]));
+base::Result<void> ifElse(KernelContext& context) {
+    if (!context.value(0).isTensor() || context.in(0).numel() != 1) return opError("the condition " + context.value(0).typeText() + " is not one truth value");
+    SONDE_ASSIGN(const std::size_t body, bodyOf(context, context.in(0).toInt64(0) ? "then_branch" : "else_branch"));
+    SONDE_ASSIGN(const std::vector<Value> results, context.bodies()->run(body, {}, 0));
+    for (std::size_t i = 0; i < context.outputCount() && i < results.size(); ++i) context.setOutput(i, results[i]);
     return {};
 }
 
-base::Result<void> branch(KernelContext& context) {
-    SONDE_ASSIGN(const bool condition, truth(context.value(0)));
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, condition ? "then_branch" : "else_branch"));
-    SONDE_ASSIGN(std::vector<Value> values, runBody(context, body, {}, 0));
-    return setOutputs(context, std::move(values));
+/// Elements of all passes along a new axis.
+base::Result<Value> stacked(KernelContext& context, const std::vector<Tensor>& parts, std::int64_t axis, bool reversed) {
+    if (parts.empty()) return Value(Tensor::zeros(DType::Float32, Shape{0}).value());
+    SONDE_ASSIGN(const std::size_t at, axisOf(axis, parts[0].rank() + 1));
+    std::vector<std::int64_t> dims = parts[0].shape().dims();
+    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::int64_t>(parts.size()));
+    SONDE_ASSIGN(Tensor whole, Tensor::allocate(parts[0].dtype(), Shape(dims)));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].shape() != parts[0].shape() || parts[i].dtype() != parts[0].dtype()) {
+            return opError("pass " + std::to_string(i) + " gave " + parts[i].typeText() + " after " + parts[0].typeText());
+        }
+        const auto place = static_cast<std::int64_t>(reversed ? parts.size() - 1 - i : i);
+        kernels::copyInto(context.pool(), parts[i].unsqueezed(at), whole.sliced(at, place, 1));
+    }
+    return Value(std::move(whole));
 }
 
-/// Values of all passes side by side along a new axis.
-base::Result<void> stack(KernelContext& context, std::size_t output, const std::vector<Value>& slices, std::int64_t axis,
-                         bool reversed) {
-    if (slices.empty()) {
-        SONDE_TRY(context.output(output, DType::Float32, Shape{0}));
-        return {};
-    }
-    for (const Value& slice : slices) {
-        if (!slice.isTensor()) return opError("a scanned output is " + slice.typeText() + ", not a tensor");
-        const Tensor& first = slices.front().tensor();
-        if (slice.tensor().shape() != first.shape() || slice.tensor().dtype() != first.dtype()) {
-            return opError("a scanned output changes from " + first.typeText() + " to " + slice.tensor().typeText());
-        }
-    }
-    const Tensor& first = slices.front().tensor();
-    SONDE_ASSIGN(const std::size_t at, axisOf(axis, first.rank() + 1));
-    std::vector<std::int64_t> dims = first.shape().dims();
-    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::int64_t>(slices.size()));
-    if (first.dtype() == DType::String) {
-        if (at != 0) return opError("cannot stack text along axis " + std::to_string(at));
-        std::vector<std::string> texts;
-        for (std::size_t i = 0; i < slices.size(); ++i) {
-            const auto part = slices[reversed ? slices.size() - 1 - i : i].tensor().strings();
-            texts.insert(texts.end(), part.begin(), part.end());
-        }
-        context.setOutput(output, Value(Tensor::ofStrings(Shape(dims), std::move(texts))));
-        return {};
-    }
-    SONDE_ASSIGN(Tensor whole, context.output(output, first.dtype(), Shape(dims)));
-    for (std::size_t i = 0; i < slices.size(); ++i) {
-        const auto place = static_cast<std::int64_t>(reversed ? slices.size() - 1 - i : i);
-        kernels::copyInto(context.pool(), slices[i].tensor(), whole.selected(at, place));
-    }
-    return {};
-}
+bool truthOf(const Value& value) { return !value.isTensor() || value.tensor().numel() != 1 || value.tensor().toInt64(0) != 0; }
 
-/// Loop: inputs M, condition, carried values …; body (iteration, condition, carried …) → (condition, carried …, scanned …).
+/// Inputs: trip count, condition, carried values. The body takes (i, condition, carried…) and gives (condition,
+/// carried…, scanned…); scanned values of all passes are stacked.
 base::Result<void> loop(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
-    std::int64_t most = -1;
+    std::int64_t trips = std::numeric_limits<std::int64_t>::max();
     if (context.has(0)) {
-        SONDE_ASSIGN(most, intOf(context.value(0)));
-        most = std::max<std::int64_t>(most, 0);
+        SONDE_ASSIGN(trips, intOf(context.value(0)));
     }
-    bool goesOn = true;
-    if (context.has(1)) { SONDE_ASSIGN(goesOn, truth(context.value(1))); }
+    if (!context.has(0) && !context.has(1)) return opError("neither a trip count nor a condition would end the loop");
+    bool goOn = !context.has(1) || truthOf(context.value(1));
     std::vector<Value> carried;
     for (std::size_t i = 2; i < context.inputCount(); ++i) carried.push_back(context.value(i));
-    const std::size_t scannedCount = context.outputCount() > carried.size() ? context.outputCount() - carried.size() : 0;
-    std::vector<std::vector<Value>> scanned(scannedCount);
-
-    for (std::int64_t pass = 0; goesOn && (most < 0 || pass < most); ++pass) {
-        std::vector<Value> inputs{Value(Tensor::scalar<std::int64_t>(pass)), Value(Tensor::scalar<bool>(goesOn))};
+    const std::size_t scanned = context.outputCount() > carried.size() ? context.outputCount() - carried.size() : 0;
+    std::vector<std::vector<Tensor>> scans(scanned);
+    for (std::int64_t i = 0; i < trips && goOn; ++i) {
+        if (context.cancelled()) return base::cancelled();
+        std::vector<Value> inputs{Value(Tensor::scalar<std::int64_t>(i)), Value(Tensor::scalar<bool>(goOn))};
         inputs.insert(inputs.end(), carried.begin(), carried.end());
-        SONDE_ASSIGN(std::vector<Value> results, runBody(context, body, inputs, pass));
-        if (results.size() < 1 + carried.size() + scannedCount) {
-            return opError("the body gives " + std::to_string(results.size()) + " values");
+        SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, inputs, i));
+        if (results.size() < 1 + carried.size()) return opError("the body gives " + std::to_string(results.size()) + " values, too few");
+        goOn = truthOf(results[0]);
+        for (std::size_t c = 0; c < carried.size(); ++c) carried[c] = results[1 + c];
+        for (std::size_t s = 0; s < scanned && 1 + carried.size() + s < results.size(); ++s) {
+            const Value& value = results[1 + carried.size() + s];
+            if (!value.isTensor()) return opError("a value to be stacked is " + value.typeText());
+            scans[s].push_back(value.tensor());
         }
-        SONDE_ASSIGN(goesOn, truth(results[0]));
-        for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = results[1 + i];
-        for (std::size_t i = 0; i < scannedCount; ++i) scanned[i].push_back(results[1 + carried.size() + i]);
     }
-    for (std::size_t i = 0; i < carried.size() && i < context.outputCount(); ++i) context.setOutput(i, carried[i]);
-    for (std::size_t i = 0; i < scannedCount; ++i) SONDE_TRY(stack(context, carried.size() + i, scanned[i], 0, false));
+    for (std::size_t c = 0; c < carried.size(); ++c) {
+        if (context.wants(c)) context.setOutput(c, carried[c]);
+    }
+    for (std::size_t s = 0; s < scanned; ++s) {
+        SONDE_ASSIGN(Value whole, stacked(context, scans[s], 0, false));
+        context.setOutput(carried.size() + s, std::move(whole));
+    }
     return {};
 }
 
-std::int64_t listed(const std::vector<std::int64_t>& list, std::size_t index) { return index < list.size() ? list[index] : 0; }
-
-/// What one scan goes over: `states` that are carried and `sequences` that are cut along their axes.
-struct ScanParts {
-    std::size_t body;
-    std::vector<Value> states;
-    std::vector<Tensor> sequences;
+/// One pass over the scan inputs: the body takes (states…, elements…) and gives (states…, outputs…).
+base::Result<std::vector<Value>> scanOnce(KernelContext& context, std::size_t body, std::vector<Value> states, const std::vector<Tensor>& inputs,
+                                          std::size_t outputs, const std::vector<std::int64_t>& inputAxes, const std::vector<std::int64_t>& inputDirections,
+                                          const std::vector<std::int64_t>& outputAxes, const std::vector<std::int64_t>& outputDirections,
+                                          std::int64_t firstPass, std::int64_t limit) {
+    const auto entry = [](const std::vector<std::int64_t>& list, std::size_t i) { return i < list.size() ? list[i] : 0; };
     std::vector<std::size_t> axes;
-    std::vector<bool> backwards;
-};
-
-base::Result<std::vector<std::vector<Value>>> scanOver(KernelContext& context, ScanParts& parts, std::size_t scannedCount) {
-    std::vector<std::vector<Value>> scanned(scannedCount);
-    const std::int64_t length = parts.sequences.empty() ? 0 : parts.sequences.front().dim(parts.axes.front());
-    for (std::int64_t pass = 0; pass < length; ++pass) {
-        std::vector<Value> inputs = parts.states;
-        for (std::size_t i = 0; i < parts.sequences.size(); ++i) {
-            const Tensor& sequence = parts.sequences[i];
-            if (sequence.dim(parts.axes[i]) != length) return opError("the scanned inputs differ in length");
-            SONDE_ASSIGN(Tensor slice, sequence.selected(parts.axes[i], parts.backwards[i] ? length - 1 - pass : pass).contiguous());
-            inputs.emplace_back(std::move(slice));
-        }
-        SONDE_ASSIGN(std::vector<Value> results, runBody(context, parts.body, inputs, pass));
-        if (results.size() < parts.states.size() + scannedCount) return opError("the body gives too few values");
-        for (std::size_t i = 0; i < parts.states.size(); ++i) parts.states[i] = results[i];
-        for (std::size_t i = 0; i < scannedCount; ++i) scanned[i].push_back(results[parts.states.size() + i]);
+    std::int64_t length = limit;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(entry(inputAxes, i), inputs[i].rank()));
+        axes.push_back(axis);
+        if (length < 0) length = inputs[i].dim(axis);
+        if (inputs[i].dim(axis) < length || (limit < 0 && inputs[i].dim(axis) != length)) return opError("scan inputs differ in length");
     }
-    return scanned;
+    std::vector<std::vector<Tensor>> scans(outputs);
+    for (std::int64_t t = 0; t < length; ++t) {
+        if (context.cancelled()) return base::cancelled();
+        std::vector<Value> given = states;
+        for (std::size_t i = 0; i < inputs.size(); ++i) given.emplace_back(inputs[i].selected(axes[i], entry(inputDirections, i) ? length - 1 - t : t));
+        SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, given, firstPass + t));
+        if (results.size() != states.size() + outputs) return opError("the body gives " + std::to_string(results.size()) + " values instead of " + std::to_string(states.size() + outputs));
+        for (std::size_t s = 0; s < states.size(); ++s) states[s] = results[s];
+        for (std::size_t s = 0; s < outputs; ++s) {
+            if (!results[states.size() + s].isTensor()) return opError("a value to be stacked is " + results[states.size() + s].typeText());
+            scans[s].push_back(results[states.size() + s].tensor());
+        }
+    }
+    for (std::size_t s = 0; s < outputs; ++s) {
+        SONDE_ASSIGN(Value whole, stacked(context, scans[s], entry(outputAxes, s), entry(outputDirections, s) != 0));
+        states.push_back(std::move(whole));
+    }
+    return states;
 }
 
-/// Scan since version 9: states first, then num_scan_inputs sequences with axes and directions of their own.
 base::Result<void> scan(KernelContext& context) {
-    const Attributes& attributes = context.attributes();
-    ScanParts parts;
-    SONDE_ASSIGN(parts.body, bodyOf(context, "body"));
-    const std::int64_t count = attributes.getInt("num_scan_inputs", 0);
-    if (count < 1 || count > static_cast<std::int64_t>(context.inputCount())) {
-        return opError("cannot scan " + std::to_string(count) + " of " + std::to_string(context.inputCount()) + " inputs");
-    }
-    const std::size_t states = context.inputCount() - static_cast<std::size_t>(count);
-    const auto axes = attributes.getInts("scan_input_axes");
-    const auto directions = attributes.getInts("scan_input_directions");
-    for (std::size_t i = 0; i < states; ++i) parts.states.push_back(context.value(i));
-    for (std::size_t i = states; i < context.inputCount(); ++i) {
-        if (!context.value(i).isTensor()) return opError("a scanned input is " + context.value(i).typeText());
-        parts.sequences.push_back(context.in(i));
-        SONDE_ASSIGN(const std::size_t axis, axisOf(listed(axes, i - states), context.in(i).rank()));
-        parts.axes.push_back(axis);
-        parts.backwards.push_back(listed(directions, i - states) != 0);
-    }
-    const std::size_t scannedCount = context.outputCount() > states ? context.outputCount() - states : 0;
-    SONDE_ASSIGN(const auto scanned, scanOver(context, parts, scannedCount));
-    const auto outputAxes = attributes.getInts("scan_output_axes");
-    const auto outputDirections = attributes.getInts("scan_output_directions");
-    for (std::size_t i = 0; i < states && i < context.outputCount(); ++i) context.setOutput(i, parts.states[i]);
-    for (std::size_t i = 0; i < scannedCount; ++i) {
-        SONDE_TRY(stack(context, states + i, scanned[i], listed(outputAxes, i), listed(outputDirections, i) != 0));
-    }
-    return {};
-}
-
-/// Scan of version 8: optional sequence lengths, then states and sequences that all have a batch dimension in front.
-base::Result<void> scanWithBatch(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
-    const std::int64_t count = context.attributes().getInt("num_scan_inputs", 0);
-    const auto directions = context.attributes().getInts("directions");
-    if (count < 1 || count + 1 > static_cast<std::int64_t>(context.inputCount())) return opError("has no inputs to scan");
-    const std::size_t states = context.inputCount() - 1 - static_cast<std::size_t>(count);
-    const std::size_t scannedCount = context.outputCount() > states ? context.outputCount() - states : 0;
-    for (std::size_t i = 1; i < context.inputCount(); ++i) {
-        if (!context.value(i).isTensor() || context.in(i).rank() < (i > states ? 2U : 1U)) {
-            return opError("input " + std::to_string(i) + " has no batch or sequence dimension");
-        }
+    const Attributes& attributes = context.attributes();
+    const std::int64_t count = attributes.getInt("num_scan_inputs", 0);
+    if (count < 1 || count > static_cast<std::int64_t>(context.inputCount())) return opError("num_scan_inputs " + std::to_string(count) + " is out of range");
+    const std::size_t stateCount = context.inputCount() - static_cast<std::size_t>(count);
+    std::vector<Value> states;
+    std::vector<Tensor> inputs;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) {
+        if (i < stateCount) states.push_back(context.value(i));
+        else inputs.push_back(context.in(i));
     }
-    const std::int64_t batch = context.in(1).dim(0);
-    std::vector<std::vector<Value>> perOutput(context.outputCount());
-    for (std::int64_t b = 0; b < batch; ++b) {
-        ScanParts parts;
-        parts.body = body;
-        for (std::size_t i = 1; i < context.inputCount(); ++i) {
-            if (context.in(i).dim(0) != batch) return opError("the inputs differ in their batch");
-            SONDE_ASSIGN(Tensor sample, context.in(i).selected(0, b).contiguous());
-            if (i <= states) {
-                parts.states.emplace_back(std::move(sample));
-                continue;
-            }
-            if (context.has(0)) {
-                const std::int64_t length = b < context.in(0).numel() ? context.in(0).toInt64(b) : -1;
-                if (length < 0 || length > sample.dim(0)) return opError("sequence length " + std::to_string(length) + " cannot be");
-                SONDE_ASSIGN(sample, sample.sliced(0, 0, length).contiguous());
-            }
-            parts.backwards.push_back(listed(directions, parts.sequences.size()) != 0);
-            parts.sequences.push_back(std::move(sample));
-            parts.axes.push_back(0);
-        }
-        SONDE_ASSIGN(auto scanned, scanOver(context, parts, scannedCount));
-        for (std::size_t i = 0; i < states && i < perOutput.size(); ++i) perOutput[i].push_back(parts.states[i]);
-        for (std::size_t i = 0; i < scannedCount; ++i) {
-            SONDE_TRY(stack(context, states + i, scanned[i], 0, false));
-            std::vector<Value> outputs = context.takeOutputs();
-            perOutput[states + i].push_back(outputs[states + i]);
-            for (std::size_t j = 0; j < outputs.size(); ++j) context.setOutput(j, outputs[j]);
-        }
-    }
-    for (std::size_t i = 0; i < perOutput.size(); ++i) SONDE_TRY(stack(context, i, perOutput[i], 0, false));
+    if (context.outputCount() < stateCount) return opError("has fewer outputs than states");
+    SONDE_ASSIGN(std::vector<Value> results,
+                 scanOnce(context, body, std::move(states), inputs, context.outputCount() - stateCount, attributes.getInts("scan_input_axes"),
+                          attributes.getInts("scan_input_directions"), attributes.getInts("scan_output_axes"), attributes.getInts("scan_output_directions"), 0, -1));
+    for (std::size_t i = 0; i < results.size(); ++i) context.setOutput(i, std::move(results[i]));
     return {};
 }
 
-/// SequenceMap: the body runs for every element of the first sequence, with the same element of further sequences and
-/// with plain tensors as they are.
+/// Opset 8: everything has a batch dimension in front, and sequence lengths may differ.
+base::Result<void> batchedScan(KernelContext& context) {
+    SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
+    const Attributes& attributes = context.attributes();
+    const std::int64_t count = attributes.getInt("num_scan_inputs", 0);
+    if (context.inputCount() < 2 || count < 1 || count > static_cast<std::int64_t>(context.inputCount()) - 1) return opError("num_scan_inputs is out of range");
+    const std::size_t stateCount = context.inputCount() - 1 - static_cast<std::size_t>(count);
+    const Tensor& first = context.in(context.inputCount() - 1);
+    if (first.rank() < 2 || context.outputCount() < stateCount) return opError("scan inputs need batch and sequence dimensions");
+    const std::int64_t batches = first.dim(0);
+    std::vector<std::vector<Tensor>> all(context.outputCount());
+    for (std::int64_t b = 0; b < batches; ++b) {
+        std::vector<Value> states;
+        std::vector<Tensor> inputs;
+        for (std::size_t i = 1; i < context.inputCount(); ++i) {
+            const Tensor& x = context.in(i);
+            if (x.rank() < 1 || x.dim(0) != batches) return opError("the batch dimension differs");
+            if (i <= stateCount) states.emplace_back(x.selected(0, b));
+            else inputs.push_back(x.selected(0, b));
+        }
+        const std::int64_t limit = context.has(0) && b < context.in(0).numel() ? context.in(0).toInt64(b) : -1;
+        SONDE_ASSIGN(const std::vector<Value> results,
+                     scanOnce(context, body, std::move(states), inputs, context.outputCount() - stateCount, {}, attributes.getInts("directions"), {}, {}, b * (1 << 20), limit));
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            if (!results[i].isTensor()) return opError("a state is " + results[i].typeText());
+            all[i].push_back(results[i].tensor());
+        }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        SONDE_ASSIGN(Value whole, stacked(context, all[i], 0, false));
+        context.setOutput(i, std::move(whole));
+    }
+    return {};
+}
+
+/// Applies the body to every element of the first sequence (and what stands at the same place of the others).
 base::Result<void> sequenceMap(KernelContext& context) {
     SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
-    if (context.value(0).kind() != ValueKind::Sequence) return opError("maps " + context.value(0).typeText() + ", not a sequence");
+    if (context.value(0).kind() != ValueKind::Sequence) return opError("the first input must be a sequence, but is " + context.value(0).typeText());
     const std::size_t length = context.value(0).items().size();
     std::vector<tensor::ValueList> results(context.outputCount());
-    for (std::size_t pass = 0; pass < length; ++pass) {
-        std::vector<Value> inputs;
-        for (std::size_t i = 0; i < context.inputCount(); ++i) {
-            const Value& value = context.value(i);
-            if (value.kind() != ValueKind::Sequence) {
-                inputs.push_back(value);
-            } else if (pass < value.items().size()) {
-                inputs.push_back(value.items()[pass]);
+    for (std::size_t i = 0; i < length; ++i) {
+        if (context.cancelled()) return base::cancelled();
+        std::vector<Value> given;
+        for (std::size_t k = 0; k < context.inputCount(); ++k) {
+            const Value& input = context.value(k);
+            if (input.kind() != ValueKind::Sequence) {
+                given.push_back(input);
+            } else if (i < input.items().size()) {
+                given.push_back(input.items()[i]);
             } else {
-                return opError("a sequence of " + std::to_string(value.items().size()) + " goes with one of " + std::to_string(length));
+                return opError("the sequences differ in length");
             }
         }
-        SONDE_ASSIGN(std::vector<Value> values, runBody(context, body, inputs, static_cast<std::int64_t>(pass)));
-        if (values.size() < results.size()) return opError("the body gives too few values");
-        for (std::size_t i = 0; i < results.size(); ++i) results[i].push_back(values[i]);
+        SONDE_ASSIGN(const std::vector<Value> made, context.bodies()->run(body, given, static_cast<std::int64_t>(i)));
+        for (std::size_t o = 0; o < results.size() && o < made.size(); ++o) results[o].push_back(made[o]);
     }
-    for (std::size_t i = 0; i < results.size(); ++i) context.setOutput(i, Value::sequence(std::move(results[i])));
+    for (std::size_t o = 0; o < results.size(); ++o) context.setOutput(o, Value::sequence(std::move(results[o])));
     return {};
 }
 
 }  // namespace
 
 void define_control(Registry& registry) {
-    for (int since : {1, 11, 13, 16, 19, 21, 23, 24, 25}) {
-        registry.add(Row("If", since, "Runs one of two graphs, by a condition", Category::Control)
-                         .in("cond", kBool).out("outputs", Arity::Variadic)
-                         .required("then_branch", AttributeKind::Body).required("else_branch", AttributeKind::Body).runs(branch));
-        registry.add(Row("Loop", since, "Runs a graph again and again, with values carried from pass to pass", Category::Control)
-                         .optionalIn("M", kInt64).optionalIn("cond", kBool).anyIn("v_initial", Arity::Variadic)
-                         .out("v_final_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body).runs(loop));
-    }
-    registry.add(Row("Scan", 8, "Runs a graph over the slices of sequences, for each sample of a batch", Category::Control)
-                     .optionalIn("sequence_lens", kInt64).anyIn("initial_state_and_scan_inputs", Arity::Variadic)
-                     .out("final_state_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body)
-                     .attrInts("directions").required("num_scan_inputs", AttributeKind::Int).runs(scanWithBatch));
-    for (int since : {9, 11, 16, 19, 21, 23, 24, 25}) {
-        registry.add(Row("Scan", since, "Runs a graph over the slices of sequences", Category::Control)
-                         .anyIn("initial_state_and_scan_inputs", Arity::Variadic)
-                         .out("final_state_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body)
-                         .required("num_scan_inputs", AttributeKind::Int).attrInts("scan_input_axes")
-                         .attrInts("scan_input_directions").attrInts("scan_output_axes").attrInts("scan_output_directions").runs(scan));
-    }
-    registry.add(Row("SequenceMap", 17, "Runs a graph for every element of a sequence", Category::Control)
-                     .anyIn("input_sequence").anyIn("additional_inputs", Arity::Variadic)
+    registry.add(Row("If", 1, "one of two branches", Category::Control).anyIn("cond").out("outputs", Arity::Variadic).required("then_branch", AttributeKind::Body)
+                     .required("else_branch", AttributeKind::Body).runs(ifElse));
+    registry.add(Row("Loop", 1, "runs its body while a condition holds", Category::Control).anyIn("M", Arity::Optional).anyIn("cond", Arity::Optional)
+                     .anyIn("v_initial", Arity::Variadic).out("v_final_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body).runs(loop));
+    registry.add(Row("Scan", 8, "runs its body over the elements of sequences, by batch", Category::Control).anyIn("sequence_lens", Arity::Optional)
+                     .anyIn("initial_state_and_scan_inputs", Arity::Variadic).out("final_state_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body)
+                     .required("num_scan_inputs", AttributeKind::Int).attrInts("directions").runs(batchedScan));
+    registry.add(Row("Scan", 9, "runs its body over the elements of sequences", Category::Control).anyIn("initial_state_and_scan_inputs", Arity::Variadic)
+                     .out("final_state_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body).required("num_scan_inputs", AttributeKind::Int)
+                     .attrInts("scan_input_axes").attrInts("scan_input_directions").attrInts("scan_output_axes").attrInts("scan_output_directions").runs(scan));
+    registry.add(Row("SequenceMap", 17, "runs its body on every element of a sequence", Category::Control).anyIn("input_sequence").anyIn("additional_inputs", Arity::Variadic)
                      .out("out_sequence", Arity::Variadic).required("body", AttributeKind::Body).runs(sequenceMap));
 }
 
