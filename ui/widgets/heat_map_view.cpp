@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QWheelEvent>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -89,6 +90,23 @@ void HeatMapView::setScale(const ValueScale& scale) {
 void HeatMapView::setColorMap(const theme::ColorMap& map) {
     m_map = &map;
     viewport()->update();
+}
+
+void HeatMapView::setMarkedCells(std::vector<std::pair<qint64, qint64>> cells) {
+    m_marked = std::move(cells);
+    std::sort(m_marked.begin(), m_marked.end());
+    viewport()->update();
+}
+
+bool HeatMapView::goToMark(bool forward) {
+    if (m_marked.empty()) return false;
+    const std::pair<qint64, qint64> here = cursor();
+    auto next = forward ? std::upper_bound(m_marked.begin(), m_marked.end(), here)
+                        : std::lower_bound(m_marked.begin(), m_marked.end(), here);
+    if (forward && next == m_marked.end()) next = m_marked.begin();
+    if (!forward) next = std::prev(next == m_marked.begin() ? m_marked.end() : next);
+    setCursorCell(next->first, next->second);
+    return true;
 }
 
 double HeatMapView::valueAt(qint64 row, qint64 column) const {
@@ -247,6 +265,7 @@ void HeatMapView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Minus: setZoom(m_zoom / kZoomStep, middle); break;
         case Qt::Key_0:
         case Qt::Key_Space: fit(); break;
+        case Qt::Key_N: goToMark(!(event->modifiers() & Qt::ShiftModifier)); break;
         case Qt::Key_Return:
         case Qt::Key_Enter:
             if (!fresh) Q_EMIT cellPicked(row, column, valueAt(row, column));
@@ -345,6 +364,29 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
         }
 }
 
+void HeatMapView::paintMarks(QPainter& painter) const {
+    // Large cells show their pattern; a ring would hide their neighbours.
+    if (m_marked.empty() || std::min(m_zoom, cellHeight()) >= 10) return;
+    constexpr double kRadius = 6.0;
+    // Rings that would cover each other are drawn once: at most one in a square of their size.
+    const int across = viewport()->width() / static_cast<int>(kRadius) + 1;
+    std::vector<bool> taken(static_cast<std::size_t>(across) * (viewport()->height() / static_cast<std::size_t>(kRadius) + 1));
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setBrush(Qt::NoBrush);
+    for (const auto& [row, column] : m_marked) {
+        const QPointF at = cellRect(row, column).center();
+        if (!QRectF(viewport()->rect()).contains(at)) continue;
+        const auto slot = static_cast<std::size_t>(static_cast<int>(at.y() / kRadius) * across + static_cast<int>(at.x() / kRadius));
+        if (slot >= taken.size() || taken[slot]) continue;
+        taken[slot] = true;
+        painter.setPen(QPen(theme::color(theme::ColorRole::MarkInk), 3));
+        painter.drawEllipse(at, kRadius, kRadius);
+        painter.setPen(QPen(theme::color(theme::ColorRole::NanMark), 1.6));
+        painter.drawEllipse(at, kRadius, kRadius);
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
 void HeatMapView::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), theme::color(theme::ColorRole::PlotGround));
@@ -361,6 +403,7 @@ void HeatMapView::paintEvent(QPaintEvent*) {
             }
             painter.setClipping(false);
         }
+        paintMarks(painter);
         if (m_cursorRow >= 0) {
             const QRectF cell = cellRect(m_cursorRow, m_cursorColumn);
             const QRectF box = cell.adjusted(-1, -1, 1, 1).united(

@@ -8,6 +8,8 @@
 #include <QImage>
 
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace sonde::widgets {
 
@@ -31,6 +33,11 @@ class HeatMapView : public QAbstractScrollArea {
 
     void setScale(const ValueScale& scale);
     void setColorMap(const theme::ColorMap& map);
+    /// Cells (row, column) that must not be missed, however small they are drawn: each gets a ring. N and Shift+N move the
+    /// cursor from one to the next. Kept until the next call.
+    void setMarkedCells(std::vector<std::pair<qint64, qint64>> cells);
+    /// Moves the cursor to the next marked cell in reading order, or the one before; round the ends. False without marks.
+    bool goToMark(bool forward);
 
     qint64 rows() const { return m_rows; }
     qint64 columns() const { return m_columns; }
@@ -77,6 +84,7 @@ class HeatMapView : public QAbstractScrollArea {
     void hover(qint64 row, qint64 column);
     QImage rendered(const QRect& area) const;
     void paintNumbers(QPainter& painter, const QRect& area) const;
+    void paintMarks(QPainter& painter) const;
     QRgb colorAt(qint64 row, qint64 column, BadValue& bad) const;
 
     qint64 m_rows = 0, m_columns = 0;
@@ -87,6 +95,7 @@ class HeatMapView : public QAbstractScrollArea {
     double m_zoom = 1.0;
     double m_aspect = 1.0;  ///< height of a cell over its width; other than 1 only for very long or tall fields
     bool m_fitted = true;
+    std::vector<std::pair<qint64, qint64>> m_marked;  ///< sorted
     qint64 m_cursorRow = -1, m_cursorColumn = -1;
     qint64 m_hoverRow = -1, m_hoverColumn = -1;
     QPointF m_pressedAt;

@@ -218,6 +218,36 @@ class TestValueWidgets : public QObject {
         QVERIFY(badInk(BadValue::NaN).ground != badInk(BadValue::PlusInf).ground);
     }
 
+    void markedCellsAreSeenHoweverSmallAndReachedByKey() {
+        HeatMapView view;
+        view.resize(200, 200);
+        view.setColorMap(theme::colorMap(u"grey"));
+        view.setField(4000, 4000, [](qint64, qint64) { return 0.0; });
+        view.show();
+        const QRgb ring = theme::color(theme::ColorRole::NanMark).rgb();
+        const auto rings = [&] {
+            const QImage image = view.viewport()->grab().toImage();
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) {
+                    const QColor a(image.pixel(x, y)), b(ring);
+                    count += std::abs(a.red() - b.red()) + std::abs(a.green() - b.green()) + std::abs(a.blue() - b.blue()) < 60;
+                }
+            return count;
+        };
+        QCOMPARE(rings(), 0);
+        view.setMarkedCells({{3000, 2000}, {1001, 7}});
+        QVERIFY(rings() > 20);
+        QTest::keyClick(&view, Qt::Key_N);
+        QCOMPARE(view.cursor(), (std::pair<qint64, qint64>{1001, 7}));
+        QTest::keyClick(&view, Qt::Key_N);
+        QCOMPARE(view.cursor(), (std::pair<qint64, qint64>{3000, 2000}));
+        QTest::keyClick(&view, Qt::Key_N);
+        QCOMPARE(view.cursor(), (std::pair<qint64, qint64>{1001, 7}));
+        QTest::keyClick(&view, Qt::Key_N, Qt::ShiftModifier);
+        QCOMPARE(view.cursor(), (std::pair<qint64, qint64>{3000, 2000}));
+    }
+
     void aLargeFieldIsPaintedWithinAFrame() {
         std::vector<float> data(4096 * 4096);
         for (size_t i = 0; i < data.size(); ++i) data[i] = float((i * 2654435761u) % 1000);

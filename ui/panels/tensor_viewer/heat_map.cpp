@@ -30,6 +30,7 @@ class HeatMap : public TensorView {
         m_map->setColorMap(map);
         m_map->setScale(shown.scale());
         m_map->setField(shown.plane.dim(0), shown.plane.dim(1), tensor::planeReader(shown.plane));
+        m_map->setMarkedCells(badCells(shown));
         m_bar->setColorMap(map);
         m_bar->setScale(shown.scale());
         m_bar->setBadShown(shown.stats && shown.stats->nanCount > 0, shown.stats && shown.stats->infCount > 0);
@@ -39,6 +40,8 @@ class HeatMap : public TensorView {
         const auto [row, column] = m_map->cursor();
         return elementReadOut(m_shown, row, column);
     }
+
+    void pointAt(qint64 row, qint64 column) override { m_map->setCursorCell(row, column); }
 
   private:
     widgets::HeatMapView* m_map;

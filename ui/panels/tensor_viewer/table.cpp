@@ -133,6 +133,13 @@ class Table : public TensorView {
         return text;
     }
 
+    void pointAt(qint64 row, qint64 column) override {
+        if (row >= m_model->rowCount() || column >= m_model->columnCount()) return;
+        const QModelIndex at = m_model->index(static_cast<int>(row), static_cast<int>(column));
+        m_table->setCurrentIndex(at);
+        m_table->scrollTo(at, QAbstractItemView::PositionAtCenter);
+    }
+
   private:
     void refreshFont() {
         m_table->setFont(theme::Theme::instance().monoFont());

@@ -27,6 +27,7 @@ struct Shown {
     QString colorMap;
     ChannelLayout channels = ChannelLayout::First;
     std::optional<analysis::TensorStats> stats;  ///< once they are computed
+    std::vector<std::int64_t> bad;  ///< row-major places of the first NaN and infinite elements of `tensor`
 
     widgets::ValueScale scale() const { return {range.low, range.high, range.logarithmic}; }
     bool hasBad() const { return stats && stats->nanCount + stats->infCount > 0; }
@@ -41,6 +42,8 @@ class TensorView : public QWidget {
     virtual void show(const Shown& shown) = 0;
     /// What Ctrl+C takes: the selection if there is one, else what is seen. Empty: nothing to copy.
     virtual QString copyText() const { return {}; }
+    /// Puts the cursor on an element of the plane.
+    virtual void pointAt(qint64 row, qint64 column) { Q_UNUSED(row) Q_UNUSED(column) }
 
   Q_SIGNALS:
     /// What lies under the pointer or cursor: "[0, 3, 12, 40] = 1.25"; empty for nothing. `value` NaN if there is none.
@@ -78,6 +81,12 @@ bool isNumeric(const tensor::Tensor& tensor);
 
 /// "[0, 3, 12, 40] = 1.25": element (row, column) of the plane that the slice shows.
 QString elementReadOut(const Shown& shown, qint64 row, qint64 column);
+
+/// The place on each axis of a row-major index.
+std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index);
+
+/// Those of `shown.bad` that lie in the plane, as (row, column).
+std::vector<std::pair<qint64, qint64>> badCells(const Shown& shown);
 
 /// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H, W].
 struct PictureAxes {

@@ -15,6 +15,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "core/analysis/bad_values.h"
 #include "core/io/npz/npy.h"
 #include "ui/panels/tensor_viewer/value_tree.h"
 #include "ui/theme/icon.h"
@@ -29,12 +30,26 @@ namespace {
 
 /// Up to this many elements statistics take less time than a worker needs to start, and the picture does not jump.
 constexpr std::int64_t kCountedAtOnce = 32768;
+/// Places of NaN and infinite elements that are looked up.
+constexpr std::size_t kMostBad = 10'000;
 
 std::vector<qint64> extents(const tensor::Tensor& tensor) {
     return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
 }
 
 }  // namespace
+
+/// What is found out about a tensor beside the window.
+struct TensorViewer::Counted {
+    analysis::TensorStats stats;
+    std::vector<std::int64_t> bad;
+};
+
+TensorViewer::Counted TensorViewer::count(const tensor::Tensor& tensor, const std::stop_token& stop) {
+    Counted counted{analysis::tensorStats(tensor, stop), {}};
+    if (counted.stats.nanCount + counted.stats.infCount > 0) counted.bad = analysis::badElements(tensor, kMostBad, stop);
+    return counted;
+}
 
 TensorViewer::TensorViewer(QWidget* parent)
     : QWidget(parent),
@@ -108,9 +123,11 @@ void TensorViewer::buildBars() {
     connect(saveButton, &QToolButton::clicked, this, &TensorViewer::save);
     m_switches->addWidget(copyButton);
     m_switches->addWidget(saveButton);
+    m_statistics->setObjectName(QStringLiteral("statistics"));
     m_statistics->setWordWrap(true);
     m_statistics->setTextFormat(Qt::RichText);
-    m_statistics->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_statistics->setTextInteractionFlags(Qt::TextBrowserInteraction);
+    connect(m_statistics, &QLabel::linkActivated, this, &TensorViewer::goToNextBad);
     m_statistics->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
     m_pointed->setColorRole(theme::ColorRole::MutedText);
     auto* column = new QVBoxLayout(m_tensorPart);
@@ -162,18 +179,22 @@ void TensorViewer::showTensor(const QString& key, const tensor::Tensor& tensor) 
     m_key = key;
     m_shown.tensor = tensor;
     m_shown.stats.reset();
+    m_shown.bad.clear();
+    m_nextBad = 0;
     if (!tensor.defined()) return Q_EMIT shownChanged();
     recall();
     offerViews();
-    if (tensor.numel() <= kCountedAtOnce) return takeStats(analysis::tensorStats(tensor));
+    if (tensor.numel() <= kCountedAtOnce) return takeStats(count(tensor, {}));
     refreshStatistics();
     refresh();
-    m_statsJob.start([tensor](const base::WorkContext& work) { return analysis::tensorStats(tensor, work.stop); },
-                     [this](const analysis::TensorStats& stats) { takeStats(stats); });
+    m_statsJob.start([tensor](const base::WorkContext& work) { return count(tensor, work.stop); },
+                     [this](Counted counted) { takeStats(std::move(counted)); });
 }
 
-void TensorViewer::takeStats(const analysis::TensorStats& stats) {
+void TensorViewer::takeStats(Counted counted) {
+    const analysis::TensorStats& stats = counted.stats;
     m_shown.stats = stats;
+    m_shown.bad = std::move(counted.bad);
     {
         const QSignalBlocker blocker(m_range);
         if (stats.finiteCount() > 0) m_range->setData(stats.minimum, stats.maximum);
@@ -311,11 +332,24 @@ void TensorViewer::refreshStatistics() {
     for (const QString& part : statistics()) {
         QString text = part.toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
         if (part.startsWith(QLatin1String("NaN ")) || part.startsWith(QLatin1String("Inf ")))
-            text = QStringLiteral("<b style='color:%1'>%2</b>").arg(theme::color(theme::ColorRole::Warning).name(), text);
+            text = QStringLiteral("<a href='bad' style='color:%1'><b>%2</b></a>")
+                       .arg(theme::color(theme::ColorRole::Warning).name(), text);
         parts << text;
     }
     m_statistics->setText(parts.join(QStringLiteral(" &nbsp; ")));
     m_statistics->setAccessibleName(statisticsText());
+}
+
+void TensorViewer::goToNextBad() {
+    if (m_shown.bad.empty()) return;
+    const std::vector<qint64> place = placeOf(m_shown.tensor, m_shown.bad[m_nextBad++ % m_shown.bad.size()]);
+    // Only a heat map and a table can point at one element.
+    if (m_view != tableView().id && m_view != heatMapView().id) setCurrentView(heatMapView().id);
+    widgets::Slice slice = m_shown.slice;
+    slice.index = place;
+    setSlice(slice);
+    const auto along = [&](int axis) { return axis < 0 ? qint64{0} : place[static_cast<std::size_t>(axis)]; };
+    if (TensorView* view = m_views.value(m_view)) view->pointAt(along(slice.rowAxis), along(slice.columnAxis));
 }
 
 void TensorViewer::copy() {

@@ -51,6 +51,8 @@ class TensorViewer : public QWidget {
     bool isBusy() const { return m_statsJob.isActive(); }
 
   public Q_SLOTS:
+    /// Shows the next NaN or infinite element after the one shown so, wherever in the tensor it lies; round the end.
+    void goToNextBad();
     void copy();
     /// Asks for a file name and saves the tensor as .npy; failures are told by saveFailed.
     void save();
@@ -78,7 +80,9 @@ class TensorViewer : public QWidget {
     void buildBars();
     void showTensor(const QString& key, const tensor::Tensor& tensor);
     void fillTree(const tensor::Value& value);
-    void takeStats(const analysis::TensorStats& stats);
+    struct Counted;
+    static Counted count(const tensor::Tensor& tensor, const std::stop_token& stop);
+    void takeStats(Counted counted);
     void recall();
     void remember();
     void offerViews();
@@ -89,6 +93,7 @@ class TensorViewer : public QWidget {
     const TensorViewInfo* info(const QString& id) const;
 
     Shown m_shown;
+    std::size_t m_nextBad = 0;  ///< in m_shown.bad
     QString m_valueKey, m_key;
     bool m_hasValue = false;
     QString m_view;        ///< id of the view that is seen

@@ -127,7 +127,7 @@ PanelInfo tensorViewerPanel() {
     info.title = QStringLiteral("Tensor");
     info.icon = QStringLiteral("tensor");
     info.area = PanelArea::Right;
-    info.shortcut = QStringLiteral("Alt+5");
+    info.shortcut = QStringLiteral("Alt+4");
     info.factory = [](InspectorContext& inspector) -> QWidget* { return new TensorViewerPanel(inspector); };
     return info;
 }

@@ -27,6 +27,31 @@ QString elementReadOut(const Shown& shown, qint64 row, qint64 column) {
     return QStringLiteral("[%1] = %2").arg(places.join(QStringLiteral(", ")), QString::fromStdString(text));
 }
 
+std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index) {
+    std::vector<qint64> place(tensor.rank(), 0);
+    for (std::size_t axis = tensor.rank(); axis-- > 0;) {
+        place[axis] = index % tensor.dim(axis);
+        index /= tensor.dim(axis);
+    }
+    return place;
+}
+
+std::vector<std::pair<qint64, qint64>> badCells(const Shown& shown) {
+    std::vector<std::pair<qint64, qint64>> cells;
+    const int rowAxis = shown.slice.rowAxis, columnAxis = shown.slice.columnAxis;
+    for (const std::int64_t index : shown.bad) {
+        const std::vector<qint64> place = placeOf(shown.tensor, index);
+        bool inside = true;
+        for (std::size_t axis = 0; axis < place.size() && inside; ++axis)
+            inside = static_cast<int>(axis) == rowAxis || static_cast<int>(axis) == columnAxis ||
+                     place[axis] == shown.slice.index[axis];
+        if (inside)
+            cells.emplace_back(rowAxis < 0 ? 0 : place[static_cast<std::size_t>(rowAxis)],
+                               columnAxis < 0 ? 0 : place[static_cast<std::size_t>(columnAxis)]);
+    }
+    return cells;
+}
+
 PictureAxes pictureAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
     const int rank = static_cast<int>(tensor.rank());
     if (rank < 2) return {};

@@ -127,6 +127,29 @@ class TestTensorViewer : public QObject {
         QCOMPARE(map->valueAt(4, 2), double(1 * 1800 + 2 * 600 + 5 * 30 + 4));
     }
 
+    void badElementsAreFoundInWhateverSliceTheyLie() {
+        Tensor x = counting(Shape{2, 8, 100, 100});
+        x.mutableData<float>()[1 * 80000 + 5 * 10000 + 70 * 100 + 31] = std::nanf("");
+        x.mutableData<float>()[1 * 80000 + 6 * 10000 + 2 * 100 + 3] = -std::numeric_limits<float>::infinity();
+        TensorViewer viewer;
+        viewer.resize(300, 400);
+        viewer.show();
+        viewer.setValue("x", x);
+        QTRY_VERIFY(viewer.statisticsText().contains("NaN 1   Inf 1"));
+        auto* statistics = viewer.findChild<QLabel*>("statistics");
+        Q_EMIT statistics->linkActivated("bad");
+        QCOMPARE(viewer.currentView(), "heat_map");
+        QCOMPARE(viewer.shown().slice.index[0], 1);
+        QCOMPARE(viewer.shown().slice.index[1], 5);
+        QCOMPARE(seenMap(viewer)->cursor(), (std::pair<qint64, qint64>{70, 31}));
+        viewer.goToNextBad();
+        QCOMPARE(viewer.shown().slice.index[1], 6);
+        QCOMPARE(seenMap(viewer)->cursor(), (std::pair<qint64, qint64>{2, 3}));
+        viewer.setCurrentView("table");
+        viewer.goToNextBad();
+        QVERIFY(viewer.pointedText().toLower().startsWith("[1, 5, 70, 31] = nan"));
+    }
+
     void aPictureHasTheColoursOfItsChannels() {
         Tensor rgb = Tensor::of<std::uint8_t>(Shape{2, 1, 3}, {200, 0, 0, 0, 128, 40});
         TensorViewer viewer;
