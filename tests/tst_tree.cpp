@@ -112,9 +112,12 @@ void TestTree::keysStandInTheActionTableAlone() {
     const QRegularExpression own(QStringLiteral(
         R"(\bQt::Key_(Left|Right|Up|Down|Home|End|PageUp|PageDown|Return|Enter|Space|Escape|Tab|Backtab|)"
         R"(Plus|Equal|Minus|0|F3)\b)"));
+    // A panel brings its own key along: its PanelInfo is its row in the table of panels.
+    const QRegularExpression panelKey(QStringLiteral(R"(QStringLiteral\("Alt\+\d"\))"));
     found.removeIf([&](const QString& line) {
         if (line.startsWith(u"ui/actions/")) return true;
-        if (!line.startsWith(u"ui/widgets/")) return false;
+        if (line.startsWith(u"ui/panels/") && panelKey.match(line).hasMatch()) return true;
+        if (!line.startsWith(u"ui/widgets/") && !line.startsWith(u"ui/canvas/")) return false;
         return !key.match(QString(line).remove(own)).hasMatch();
     });
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
