@@ -1,4 +1,7 @@
 #include "app/verb.h"
+#ifdef SONDE_WITH_UI
+#include "ui/window/application.h"
+#endif
 
 namespace sonde::app {
 
@@ -11,18 +14,25 @@ Verb modelsVerb();
 Verb conformanceVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
+Verb windowVerb();
 #endif
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
         traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
 #ifdef SONDE_WITH_UI
-        renderVerb(),
+        renderVerb(), windowVerb(),
 #endif
     };
     return all;
 }
 
-WindowOpener windowOpener() { return nullptr; }
+WindowOpener windowOpener() {
+#ifdef SONDE_WITH_UI
+    return window::runApplication;
+#else
+    return nullptr;
+#endif
+}
 
 }  // namespace sonde::app

@@ -1,0 +1,23 @@
+#include <CLI/CLI.hpp>
+
+#include "app/verb.h"
+#include "ui/window/application.h"
+
+namespace sonde::app {
+
+Verb windowVerb() {
+    return {"window", "Drive the real window with a script, and photograph it",
+            "sonde window zoo:resnet18 --screenshot resnet18.png --size 1280x800 --script steps.txt", [](CLI::App& command) {
+                auto options = std::make_shared<window::DriveOptions>();
+                command.add_option("MODEL", options->model, "Model file or zoo:NAME, opened first");
+                command.add_option("--screenshot", options->screenshot, "PNG file to write at the end");
+                command.add_option("--size", options->size, "Size of the window, WxH (default 1400x900)");
+                command.add_option("--script", options->script,
+                                   "File with a command a line: open, expand, collapse, select, watch, end, clear, input, run, wait, "
+                                   "search, panel, view, theme, size, zoom, direction, key, click, doubleclick, screenshot, quit");
+                command.add_option("--theme", options->theme, "light, dark or contrast (default light)");
+                return std::function<base::Result<int>()>([options] { return window::driveWindow(*options); });
+            }};
+}
+
+}  // namespace sonde::app

@@ -1,0 +1,94 @@
+#include "ui/window/application.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QSettings>
+#include <QTemporaryDir>
+
+#include "ui/dialogs/settings_dialog.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/window/main_window.h"
+#include "ui/window/script.h"
+
+namespace sonde::window {
+namespace {
+
+void prepare(QApplication& application) {
+    QCoreApplication::setOrganizationName(QStringLiteral("Sonde"));
+    QCoreApplication::setApplicationName(QStringLiteral("Sonde"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(SONDE_VERSION));
+    QGuiApplication::setDesktopFileName(QStringLiteral("sonde"));
+    theme::Theme::instance().install(application);
+    application.setWindowIcon(theme::applicationIcon());
+}
+
+/// Without a display a window can still be drawn and photographed.
+void chooseOffscreenIfNeeded() {
+#ifdef Q_OS_LINUX
+    if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM") && qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"))
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+#endif
+}
+
+}  // namespace
+
+int runApplication(int argc, char** argv, const std::vector<std::string>& models) {
+    QApplication application(argc, argv);
+    prepare(application);
+    dialogs::applySavedLook();
+    const auto openWindow = [](const QString& model) {
+        auto* window = new MainWindow;
+        window->setAttribute(Qt::WA_DeleteOnClose);
+        window->show();
+        if (!model.isEmpty()) window->open(model);
+    };
+    for (const std::string& model : models) openWindow(QString::fromStdString(model));
+    if (models.empty()) openWindow({});
+    return QApplication::exec();
+}
+
+base::Result<int> driveWindow(const DriveOptions& options) {
+    QString script = QStringLiteral("wait\n");
+    const QString folder = QDir::currentPath();
+    if (!options.script.empty()) {
+        QFile file(QString::fromStdString(options.script));
+        if (!file.open(QIODevice::ReadOnly)) return base::usageError("the script cannot be read", options.script);
+        script = QString::fromUtf8(file.readAll());
+    }
+    QSize size(1400, 900);
+    if (!options.size.empty()) {
+        SONDE_ASSIGN(size, parseSize(QString::fromStdString(options.size)));
+    }
+    chooseOffscreenIfNeeded();
+    int argc = 1;
+    char name[] = "sonde";
+    char* argv[] = {name, nullptr};
+    QApplication application(argc, argv);
+    // The user's own settings neither show in the picture nor are changed by it.
+    const QTemporaryDir settings;
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
+    prepare(application);
+    theme::Theme::instance().setReducedMotion(true);
+    theme::Theme::instance().setMode(options.theme.empty() ? theme::Theme::Mode::Light
+                                                           : theme::Theme::modeFromKey(QString::fromStdString(options.theme)));
+    MainWindow window;
+    window.resize(size);
+    window.show();
+    window.activateWindow();
+    Script driver(window, QString::fromStdString(options.model), script, folder);
+    QObject::connect(&driver, &Script::finished, &application, [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
+    driver.start();
+    QApplication::exec();
+    base::Result<int> result = 0;
+    if (driver.error()) result = *driver.error();
+    if (!options.screenshot.empty() && result) {
+        if (auto saved = saveScreenshot(window, QString::fromStdString(options.screenshot)); !saved) result = std::move(saved).error();
+    }
+    window.close();
+    return result;
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,409 @@
+#include "ui/window/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDockWidget>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QScreen>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTimer>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/models/node_text.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
+#include "ui/widgets/labels.h"
+#include "ui/widgets/progress_strip.h"
+#include "ui/window/panel_table.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/samples.h"
+#include "ui/window/search_bar.h"
+#include "ui/window/start_page.h"
+
+namespace sonde::window {
+
+using actions::Need;
+using context::InspectorContext;
+using context::Message;
+using context::RunState;
+
+namespace {
+
+constexpr int kStateVersion = 1;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
+
+Qt::DockWidgetArea dockArea(panels::PanelArea area) {
+    switch (area) {
+        case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
+        case panels::PanelArea::Right: return Qt::RightDockWidgetArea;
+        case panels::PanelArea::Bottom: break;
+    }
+    return Qt::BottomDockWidgetArea;
+}
+
+bool isValueFile(const QString& path) {
+    static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp", "gif", "tga", "psd", "ppm", "pgm", "pnm"};
+    return suffixes.contains(QFileInfo(path).suffix().toLower());
+}
+
+}  // namespace
+
+MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent) {
+    setObjectName(QStringLiteral("mainWindow"));
+    setWindowIcon(theme::applicationIcon());
+    setAcceptDrops(true);
+    setDockOptions(AnimatedDocks | AllowNestedDocks | AllowTabbedDocks);
+    setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    if (theme::Theme::instance().reducedMotion()) setAnimated(false);
+    buildCentre();
+    buildDocks();
+    bindFileActions();
+    bindEditActions();
+    bindViewActions();
+    bindGoActions();
+    bindRunActions();
+    bindHelpActions();
+    fillMenus();
+    buildToolBar();
+    buildStatusBar();
+    connectContext();
+    restore();
+    refreshTitle();
+    refreshActions();
+    refreshStatus();
+}
+
+MainWindow::~MainWindow() {
+    // What is torn down must not hear from the context, which is destroyed after the widgets' slots are gone.
+    m_context.disconnect(this);
+}
+
+void MainWindow::buildCentre() {
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_banner = new widgets::Banner(centre);
+    m_pages = new QStackedWidget(centre);
+    m_start = new StartPage;
+    m_canvas = new canvas::GraphCanvas(m_context);
+    m_canvas->setObjectName(QStringLiteral("canvas"));
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_canvas);
+    m_search = new SearchBar(m_context, m_canvas);
+    column->addWidget(m_banner);
+    column->addWidget(m_pages, 1);
+    setCentralWidget(centre);
+    connect(m_start, &StartPage::openRequested, this, &MainWindow::askForModel);
+    connect(m_start, &StartPage::builtInRequested, this, &MainWindow::askForBuiltIn);
+    connect(m_start, &StartPage::modelChosen, this, &MainWindow::open);
+    connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
+    connect(m_search, &SearchBar::dismissed, m_canvas, [this] { m_canvas->setFocus(); });
+    connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
+        if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
+    });
+}
+
+void MainWindow::buildDocks() {
+    for (const panels::PanelInfo& info : panelTable()) {
+        auto* dock = new QDockWidget(info.title, this);
+        dock->setObjectName(QStringLiteral("dock.") + info.id);
+        dock->setWidget(info.factory(m_context));
+        m_docks[info.id] = dock;
+        actions::ActionInfo row;
+        row.id = QStringLiteral("panel.") + info.id;
+        row.text = info.title;
+        row.menu = QStringLiteral("Panels");
+        row.toolTip = tr("Show the panel and give it the keyboard, or hide it");
+        row.icon = info.icon;
+        row.shortcuts = info.shortcut;
+        row.checkable = true;
+        QAction* action = m_actions.add(row);
+        m_actions.bindToggle(row.id, this, [this, dock, id = info.id](bool shown) { shown ? showPanel(id) : dock->hide(); });
+        connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
+    }
+    arrangeDocks();
+}
+
+/// Where panels are until the user moves them: tree and inputs left, details over values right, lists tabbed below.
+void MainWindow::arrangeDocks() {
+    std::map<panels::PanelArea, QDockWidget*> last;
+    std::map<panels::PanelArea, QDockWidget*> first;
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget* dock = m_docks[info.id];
+        dock->setFloating(false);
+        QDockWidget* before = last[info.area];
+        addDockWidget(dockArea(info.area), dock);
+        if (before && info.area == panels::PanelArea::Bottom) tabifyDockWidget(before, dock);
+        if (before && info.area != panels::PanelArea::Bottom) splitDockWidget(before, dock, Qt::Vertical);
+        if (!before) first[info.area] = dock;
+        last[info.area] = dock;
+        dock->setVisible(info.visibleAtFirst);
+    }
+    for (const auto& [area, dock] : first) dock->raise();
+    resizeDocks({m_docks["modules"], m_docks["details"]}, {270, 330}, Qt::Horizontal);
+    resizeDocks({m_docks["modules"], m_docks["inputs"]}, {420, 200}, Qt::Vertical);
+    resizeDocks({m_docks["details"], m_docks["tensor_viewer"]}, {330, 420}, Qt::Vertical);
+    resizeDocks({m_docks["watches"]}, {190}, Qt::Vertical);
+}
+
+void MainWindow::buildToolBar() {
+    auto* bar = addToolBar(tr("Tool bar"));
+    bar->setObjectName(QStringLiteral("toolBar"));
+    bar->setIconSize({theme::kIconSize, theme::kIconSize});
+    bar->setToolButtonStyle(Qt::ToolButtonIconOnly);
+    const QStringList ids{"file.open", "",           "go.back",          "go.forward",   "",          "run.start",     "run.cancel",
+                          "run.live",  "",           "run.watch",        "run.end",      "",          "view.depth_0",  "view.depth_1",
+                          "view.expand_all", "view.collapse_all", "",    "view.fit",     "view.zoom_in", "view.zoom_out", "view.direction",
+                          "",          "edit.find",  "view.theme"};
+    for (const QString& id : ids) id.isEmpty() ? static_cast<void>(bar->addSeparator()) : bar->addAction(m_actions.action(id));
+    for (const QString& id : {QStringLiteral("file.open"), QStringLiteral("run.start")})
+        if (auto* button = qobject_cast<QToolButton*>(bar->widgetForAction(m_actions.action(id))))
+            button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+}
+
+void MainWindow::buildStatusBar() {
+    m_progress = new widgets::ProgressStrip;
+    m_status = new widgets::ElidedLabel;
+    m_status->setColorRole(theme::ColorRole::MutedText);
+    m_hidden = new QLabel;
+    statusBar()->addWidget(m_status, 1);
+    statusBar()->addWidget(m_progress, 1);
+    statusBar()->addPermanentWidget(m_hidden);
+    connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
+        m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading();
+    });
+}
+
+void MainWindow::connectContext() {
+    connect(&m_context, &InspectorContext::loadStarted, this, [this](const QString& location) {
+        m_progress->start(tr("Opening %1").arg(shortLocation(location)));
+        refreshStatus();
+    });
+    connect(&m_context, &InspectorContext::loadProgressed, this, [this](const base::Progress& progress) {
+        m_progress->setProgress(QString::fromStdString(progress.what), static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
+    });
+    connect(&m_context, &InspectorContext::loadFailed, this, [this] {
+        m_progress->finish();
+        m_sampleLocation.clear();
+        refreshActions();
+    });
+    connect(&m_context, &InspectorContext::documentOpened, this, [this] {
+        m_progress->finish();
+        RecentFiles::add(m_context.location());
+        m_pages->setCurrentWidget(m_canvas);
+        m_canvas->setFocus();
+        if (m_sampleLocation == m_context.location() && !m_context.inputs().empty())
+            m_context.setInputSpec(m_context.inputs().front().name, {m_samplePicture, {true, m_samplePreset}});
+        m_sampleLocation.clear();
+        refreshTitle();
+        refreshActions();
+        refreshStatus();
+    });
+    connect(&m_context, &InspectorContext::documentClosed, this, [this] {
+        m_progress->finish();
+        m_pages->setCurrentWidget(m_start);
+        refreshTitle();
+        refreshActions();
+        refreshStatus();
+    });
+    connect(&m_context, &InspectorContext::runStarted, this, [this] {
+        m_progress->start(tr("Running"));
+        refreshActions();
+    });
+    connect(&m_context, &InspectorContext::runProgressed, this, [this] {
+        const context::RunProgress& progress = m_context.runProgress();
+        QString what = tr("Running");
+        if (progress.current.valid() && m_context.hasModel())
+            what = models::operatorText(m_context.graph().expr(progress.current)) + QStringLiteral("  ") +
+                   models::moduleText(m_context.graph().expr(progress.current));
+        m_progress->setProgress(what, static_cast<qint64>(progress.done), static_cast<qint64>(progress.total));
+    });
+    connect(&m_context, &InspectorContext::runFinished, this, [this] {
+        m_progress->finish();
+        refreshActions();
+        refreshStatus();
+    });
+    for (const auto signal : {&InspectorContext::watchChanged, &InspectorContext::endChanged, &InspectorContext::historyChanged,
+                              &InspectorContext::searchHitsChanged, &InspectorContext::labelsChanged, &InspectorContext::viewChanged})
+        connect(&m_context, signal, this, &MainWindow::refreshActions);
+    connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::refreshActions);
+    connect(&m_context, &InspectorContext::valueArrived, this, &MainWindow::refreshActions);
+    connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
+        refreshActions();
+        refreshStatus();
+    });
+    connect(&m_context, &InspectorContext::hoverChanged, this, &MainWindow::refreshStatus);
+    connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
+    connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
+    connect(m_canvas, &canvas::GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
+    connect(m_canvas, &canvas::GraphCanvas::revealInTreeRequested, this, [this](const context::Selection& selection) {
+        showPanel(QStringLiteral("modules"));
+        m_context.select(selection);
+    });
+}
+
+void MainWindow::showBanner(const Message& message) {
+    using Severity = widgets::Banner::Severity;
+    const Severity severity = message.severity == base::Severity::Error     ? Severity::Error
+                              : message.severity == base::Severity::Warning ? Severity::Warning
+                                                                            : Severity::Info;
+    m_bannerNode = m_context.hasModel() && message.node.valid() ? message.node : graph::NodeId();
+    QString text = message.text;
+    if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
+    m_banner->showMessage(severity, text, message.hint, m_bannerNode.valid() ? tr("Show Node") : QString());
+}
+
+void MainWindow::refreshTitle() {
+    if (!m_context.hasModel()) return setWindowTitle(QStringLiteral("Sonde"));
+    setWindowTitle(QStringLiteral("%1 — Sonde").arg(QString::fromStdString(m_context.document()->title)));
+    setWindowFilePath(m_context.location());
+}
+
+void MainWindow::refreshStatus() {
+    QString text;
+    const context::Selection& hovered = m_context.hovered();
+    const context::Selection& shown = hovered.isNone() ? m_context.selection() : hovered;
+    if (!m_context.hasModel()) {
+        text = tr("No model is open");
+    } else if (shown.node.valid()) {
+        const graph::Node& node = m_context.graph().node(shown.node);
+        text = QStringLiteral("%1   %2   %3   %4").arg(models::shown(node.name), models::operatorText(m_context.graph().expr(node.producer)),
+                   models::moduleText(m_context.graph().expr(node.producer)), models::typeText(node, m_context.value(shown.node)));
+    } else if (!shown.isNone()) {
+        text = models::qualnameText(shown.qualname);
+    } else if (m_context.recording() && m_context.runState() == RunState::Finished) {
+        text = tr("Run finished in %1 ms").arg(static_cast<double>(m_context.recording()->totalNs) / 1e6, 0, 'f', 1);
+    }
+    m_status->setText(text);
+    m_hidden->setText(m_context.hasModel() ? m_canvas->hiddenText() : QString());
+}
+
+void MainWindow::refreshActions() {
+    actions::Needs state = Need::Nothing;
+    const context::Selection& selection = m_context.selection();
+    state.setFlag(Need::Model, m_context.hasModel());
+    state.setFlag(Need::Selection, !selection.isNone());
+    state.setFlag(Need::Module, selection.scope.valid());
+    state.setFlag(Need::Idle, !m_context.isRunning());
+    state.setFlag(Need::Running, m_context.isRunning());
+    state.setFlag(Need::Values, m_context.recording() != nullptr);
+    state.setFlag(Need::Value, selection.node.valid() && m_context.value(selection.node));
+    state.setFlag(Need::CanGoBack, m_context.canGoBack());
+    state.setFlag(Need::CanGoForward, m_context.canGoForward());
+    state.setFlag(Need::SearchHits, !m_context.searchHits().empty());
+    state.setFlag(Need::Watches, !m_context.watched().empty());
+    state.setFlag(Need::Ends, !m_context.ends().empty());
+    m_actions.setState(state);
+    const graph::NodeId node = actedOn();
+    m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));
+    m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.isEnd(node));
+    m_actions.action(QStringLiteral("run.live"))->setChecked(m_context.isLive());
+    m_actions.action(QStringLiteral("view.direction"))->setChecked(m_context.view().direction == layout::Direction::LeftRight);
+    m_actions.action(QStringLiteral("view.weights"))->setChecked(!m_context.view().hideConstants);
+    m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.showsAttributes());
+    m_actions.action(QStringLiteral("view.names"))->setChecked(m_context.showsNames());
+}
+
+// --- state ----------------------------------------------------------------------------------------------------------
+
+void MainWindow::restore() {
+    const QSettings settings;
+    if (!restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray())) {
+        const QSize room = screen() ? screen()->availableSize() : QSize(1280, 800);
+        resize(QSize(1400, 900).boundedTo(room * 0.95));
+    }
+    restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
+    for (const auto& [id, dock] : m_docks) m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
+    m_context.setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
+    m_context.setLive(settings.value(QStringLiteral("run/live"), false).toBool());
+    m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
+    m_context.setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
+    m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
+    m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
+    m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
+    m_actions.action(QStringLiteral("view.minimap"))->setChecked(m_canvas->overviewVisible());
+}
+
+void MainWindow::save() const {
+    QSettings settings;
+    settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
+    settings.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
+    settings.setValue(QStringLiteral("run/live"), m_context.isLive());
+    settings.setValue(QStringLiteral("view/attributes"), m_context.showsAttributes());
+    settings.setValue(QStringLiteral("view/names"), m_context.showsNames());
+    settings.setValue(QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms());
+    settings.setValue(QStringLiteral("view/overview"), m_canvas->overviewVisible());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    save();
+    m_context.cancel();
+    m_context.cancelLoading();
+    event->accept();
+}
+
+// --- panels, files --------------------------------------------------------------------------------------------------
+
+QDockWidget* MainWindow::dock(const QString& panel) const {
+    const auto found = m_docks.find(panel);
+    return found == m_docks.end() ? nullptr : found->second;
+}
+
+QWidget* MainWindow::panel(const QString& panel) const {
+    const QDockWidget* found = dock(panel);
+    return found ? found->widget() : nullptr;
+}
+
+void MainWindow::showPanel(const QString& panel) {
+    QDockWidget* found = dock(panel);
+    if (!found) return;
+    found->show();
+    found->raise();
+    found->widget()->setFocus(Qt::ShortcutFocusReason);
+}
+
+bool MainWindow::isIdle() const {
+    return !m_context.isBusy() && (!m_context.hasModel() || m_canvas->isIdle());
+}
+
+void MainWindow::openSample(int index) {
+    const std::vector<Sample> all = samples();
+    if (index < 0 || index >= static_cast<int>(all.size())) return;
+    const Sample& sample = all[static_cast<std::size_t>(index)];
+    m_sampleLocation = sample.model;
+    m_samplePicture = sample.picture;
+    m_samplePreset = sample.preset;
+    open(sample.model);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    event->acceptProposedAction();
+    dropFile(event->mimeData()->urls().first().toLocalFile());
+}
+
+/// A picture or an array is an input if a model is open that has one; everything else is a model.
+void MainWindow::dropFile(const QString& path) {
+    if (m_context.hasModel() && isValueFile(path) && !m_context.inputs().empty()) {
+        context::InputSpec spec = m_context.inputs().front().spec;
+        spec.source = path;
+        m_context.setInputSpec(m_context.inputs().front().name, spec);
+        showPanel(QStringLiteral("inputs"));
+        return;
+    }
+    open(path);
+}
+
+}  // namespace sonde::window

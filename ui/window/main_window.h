@@ -1,0 +1,110 @@
+#pragma once
+
+#include <QMainWindow>
+
+#include <map>
+
+#include "ui/actions/action_registry.h"
+#include "ui/context/inspector_context.h"
+
+class QLabel;
+class QStackedWidget;
+
+namespace sonde::canvas {
+class GraphCanvas;
+}
+namespace sonde::widgets {
+class Banner;
+class ElidedLabel;
+class ProgressStrip;
+}  // namespace sonde::widgets
+
+namespace sonde::window {
+
+class SearchBar;
+class StartPage;
+
+/// The window: the canvas in the middle, panels docked around it, menus and keys from the tables. It only joins what
+/// others do: what is open, selected and run is in the context, which it owns.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+  public:
+    explicit MainWindow(QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    context::InspectorContext& context() { return m_context; }
+    canvas::GraphCanvas* canvas() const { return m_canvas; }
+    actions::ActionRegistry& actions() { return m_actions; }
+    SearchBar* searchBar() const { return m_search; }
+    widgets::Banner* banner() const { return m_banner; }
+    QDockWidget* dock(const QString& panel) const;
+    QWidget* panel(const QString& panel) const;
+
+    void open(const QString& location) { m_context.open(location); }
+    /// Opens a sample of the start page with its picture as input.
+    void openSample(int index);
+    /// Shows a panel and gives it the focus.
+    void showPanel(const QString& panel);
+    /// Nothing is being loaded, laid out, painted or run.
+    bool isIdle() const;
+
+  protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    // main_window.cpp
+    void buildCentre();
+    void buildDocks();
+    void buildToolBar();
+    void buildStatusBar();
+    void arrangeDocks();
+    void connectContext();
+    void restore();
+    void save() const;
+    void refreshTitle();
+    void refreshStatus();
+    void refreshActions();
+    void showBanner(const context::Message& message);
+    void dropFile(const QString& path);
+
+    // window_actions.cpp
+    void bindFileActions();
+    void bindEditActions();
+    void bindViewActions();
+    void bindGoActions();
+    void bindRunActions();
+    void bindHelpActions();
+    void fillMenus();
+
+    // window_commands.cpp
+    void askForModel();
+    void askForBuiltIn();
+    void newWindow();
+    void saveValues();
+    void exportPicture(const QString& suffix);
+    void printPicture();
+    void showSettings();
+    void showHelp(const QString& page);
+    void goToProducer();
+    void goToConsumer();
+    void goToProblem(int step);
+    graph::NodeId actedOn() const;
+
+    context::InspectorContext m_context;
+    actions::ActionRegistry m_actions;
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    canvas::GraphCanvas* m_canvas = nullptr;
+    SearchBar* m_search = nullptr;
+    widgets::Banner* m_banner = nullptr;
+    widgets::ProgressStrip* m_progress = nullptr;
+    widgets::ElidedLabel* m_status = nullptr;
+    QLabel* m_hidden = nullptr;
+    std::map<QString, QDockWidget*> m_docks;
+    graph::NodeId m_bannerNode;
+    QString m_sampleLocation, m_samplePicture, m_samplePreset;  ///< to be set as input once the sample is open
+};
+
+}  // namespace sonde::window

@@ -1,0 +1,21 @@
+#include "ui/window/panel_table.h"
+
+#include "ui/panels/inputs/inputs_panel.h"
+#include "ui/panels/log/log_panel.h"
+#include "ui/panels/module_tree/module_tree_panel.h"
+#include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/node_table/node_table_panel.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/panels/watch_list/watch_list_panel.h"
+
+namespace sonde::window {
+
+const std::vector<panels::PanelInfo>& panelTable() {
+    static const std::vector<panels::PanelInfo> table{
+        panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
+        panels::watchListPanel(),  panels::nodeTablePanel(), panels::logPanel(),
+    };
+    return table;
+}
+
+}  // namespace sonde::window

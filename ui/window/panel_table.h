@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "ui/panels/panel_info.h"
+
+namespace sonde::window {
+
+/// Every dock panel in the order of the menu. Adding one: its folder in ui/panels, and one line in panel_table.cpp.
+const std::vector<panels::PanelInfo>& panelTable();
+
+}  // namespace sonde::window

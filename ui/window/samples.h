@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QString>
+
+#include <vector>
+
+namespace sonde::window {
+
+/// A model with a picture to run it on, that comes with Sonde.
+struct Sample {
+    QString title;
+    QString sentence;
+    QString model;         ///< path or zoo:NAME
+    QString picture;       ///< path
+    QString preset;        ///< of io::imagePresets()
+};
+
+/// Those whose files are there.
+std::vector<Sample> samples();
+
+/// A file or folder of resources/, in the source tree or where it was installed; empty if it is not there.
+QString resourcePath(const QString& relative);
+
+}  // namespace sonde::window

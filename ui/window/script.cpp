@@ -1,0 +1,314 @@
+#include "ui/window/script.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QFileInfo>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QRegularExpression>
+
+#include "core/io/image/image.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/theme/theme.h"
+#include "ui/window/main_window.h"
+#include "ui/window/search_bar.h"
+
+namespace sonde::window {
+
+using base::Error;
+using base::Result;
+using base::usageError;
+using context::Selection;
+
+namespace {
+
+constexpr int kPollMs = 15;
+constexpr int kQuietTurns = 3;  // idle so many times in a row: queued calls have been delivered
+
+QString firstWord(const QString& text) { return text.section(QRegularExpression(QStringLiteral("\\s+")), 0, 0); }
+QString afterFirstWord(const QString& text) { return text.mid(firstWord(text).size()).trimmed(); }
+
+void sendMouse(QWidget* widget, QEvent::Type type, QPointF place, Qt::MouseButton button, Qt::MouseButtons buttons) {
+    QMouseEvent event(type, place, widget->mapToGlobal(place), button, buttons, Qt::NoModifier);
+    QApplication::sendEvent(widget, &event);
+}
+
+}  // namespace
+
+Script::Script(MainWindow& window, const QString& model, const QString& text, const QString& folder, QObject* parent)
+    : QObject(parent), m_window(window), m_model(model), m_lines(text.split(QLatin1Char('\n'))), m_folder(folder) {
+    m_poll.setInterval(kPollMs);
+    connect(&m_poll, &QTimer::timeout, this, &Script::poll);
+    connect(&window.context(), &context::InspectorContext::loadFailed, this,
+            [this](const Error& error) { m_loadError = error; });
+}
+
+void Script::start() {
+    QTimer::singleShot(0, this, [this] { m_model.isEmpty() ? step() : openModel(m_model); });
+}
+
+void Script::openModel(const QString& model) {
+    m_loadError.reset();
+    const bool local = !model.startsWith(QLatin1String("zoo:"));
+    m_window.open(local ? QDir(m_folder).absoluteFilePath(model) : model);
+    waitForIdle(kDefaultWaitSeconds);
+}
+
+void Script::poll() {
+    m_quietTurns = m_window.isIdle() ? m_quietTurns + 1 : 0;
+    if (m_quietTurns >= kQuietTurns) {
+        m_poll.stop();
+        if (m_loadError) return fail(*std::exchange(m_loadError, {}));
+        step();
+    } else if (m_waiting.elapsed() > 1000LL * m_waitSeconds) {
+        m_poll.stop();
+        fail(usageError("still busy after " + std::to_string(m_waitSeconds) + " s"));
+    }
+}
+
+void Script::fail(Error error) {
+    if (m_line > 0) {
+        const std::string line = "line " + std::to_string(m_line);
+        error.kind = base::ErrorKind::Usage;
+        error.where = error.where.empty() ? line : line + ": " + error.where;
+    }
+    m_error = std::move(error);
+    Q_EMIT finished();
+}
+
+void Script::waitForIdle(int seconds) {
+    m_waitSeconds = seconds;
+    m_quietTurns = 0;
+    m_waiting.start();
+    m_poll.start();
+}
+
+void Script::step() {
+    while (m_line < m_lines.size()) {
+        const QString line = m_lines[m_line++].trimmed();
+        if (line.isEmpty() || line.startsWith(QLatin1Char('#'))) continue;
+        const QString command = firstWord(line);
+        const QString rest = afterFirstWord(line);
+        if (command == u"quit") break;
+        if (const Result<void> done = perform(command, rest); !done) return fail(done.error());
+        if (m_poll.isActive()) return;
+    }
+    Q_EMIT finished();
+}
+
+Result<void> Script::perform(const QString& command, const QString& rest) {
+    context::InspectorContext& context = m_window.context();
+    const auto needsModel = [&]() -> Result<void> {
+        if (!context.hasModel()) return usageError("no model is open", {}, "open MODEL comes first");
+        return {};
+    };
+    if (command == u"open") {
+        if (rest.isEmpty()) return usageError("open needs a model");
+        openModel(rest);
+        return {};
+    }
+    if (command == u"theme") {
+        static const QHash<QString, theme::Theme::Mode> modes{{"light", theme::Theme::Mode::Light}, {"dark", theme::Theme::Mode::Dark},
+                                                              {"contrast", theme::Theme::Mode::HighContrast}};
+        if (!modes.contains(rest)) return usageError("no such theme", rest.toStdString(), "light, dark or contrast");
+        theme::Theme::instance().setMode(modes[rest]);
+        return {};
+    }
+    if (command == u"size") {
+        SONDE_ASSIGN(const QSize size, parseSize(rest));
+        m_window.resize(size);
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
+    if (command == u"panel") {
+        if (!m_window.dock(rest)) return usageError("no such panel", rest.toStdString());
+        m_window.showPanel(rest);
+        return {};
+    }
+    if (command == u"wait") {
+        waitForIdle(rest.isEmpty() ? kDefaultWaitSeconds : std::max(1, rest.toInt()));
+        return {};
+    }
+    if (command == u"key") return pressKeys(rest);
+    if (command == u"screenshot") return takePicture(rest);
+
+    static const QStringList others{"expand", "collapse", "select", "watch", "end", "clear", "input", "run", "search", "view",
+                                    "zoom", "click", "doubleclick", "direction"};
+    if (!others.contains(command)) return usageError("unknown command", command.toStdString());
+    SONDE_TRY(needsModel());
+    if (command == u"expand") return expand(rest, true);
+    if (command == u"collapse") return expand(rest.isEmpty() ? QStringLiteral("all") : rest, false);
+    if (command == u"clear") {
+        context.clearWatched();
+        context.clearEnds();
+        return {};
+    }
+    if (command == u"input") return giveInput(rest);
+    if (command == u"run") {
+        context.run();
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
+    if (command == u"search") {
+        m_window.searchBar()->activate(rest);
+        if (m_window.searchBar()->search(rest) == 0) return usageError("nothing was found", rest.toStdString());
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
+    if (command == u"view") return showView(rest);
+    if (command == u"zoom") return zoom(rest);
+    if (command == u"direction") {
+        if (rest != u"down" && rest != u"right") return usageError("no such direction", rest.toStdString(), "down or right");
+        context.setDirection(rest == u"right" ? layout::Direction::LeftRight : layout::Direction::TopDown);
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
+    if (command == u"click" || command == u"doubleclick") return clickNode(rest, command == u"doubleclick");
+    // select, watch, end: a node; select also takes a module.
+    if (command == u"select" && context.document()->modules->find(rest.toStdString())) {
+        context.navigateTo(context.selectionOf(rest));
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
+    SONDE_ASSIGN(const graph::NodeId node, context.document()->findNode(rest.toStdString()));
+    if (command == u"select") context.navigateTo(node);
+    if (command == u"watch") context.setWatched(node, true);
+    if (command == u"end") context.setEnd(node, true);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::expand(const QString& what, bool open) {
+    context::InspectorContext& context = m_window.context();
+    if (what == u"all") {
+        open ? context.setExpandedRecursively(context.graph().rootScope(), true) : context.expandToDepth(0);
+    } else if (firstWord(what) == u"depth") {
+        bool ok = false;
+        const int depth = afterFirstWord(what).toInt(&ok);
+        if (!ok || depth < 0) return usageError("depth needs a number", what.toStdString());
+        context.expandToDepth(depth);
+    } else {
+        const Selection module = context.selectionOf(what);
+        if (module.kind != Selection::Kind::Scope) return usageError("no such module", what.toStdString());
+        context.setExpanded(module.scope, open);
+        context.reveal(module);
+    }
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::giveInput(const QString& rest) {
+    const QString name = firstWord(rest);
+    const context::ModelInput* input = m_window.context().input(name);
+    if (!input) return usageError("the model has no such input", name.toStdString());
+    context::InputSpec spec = input->spec;
+    spec.source = afterFirstWord(rest);
+    if (const QString preset = spec.source.section(QLatin1Char(' '), -1); spec.source.contains(QLatin1Char(' ')) && io::findImagePreset(preset.toStdString())) {
+        spec.image.preset = preset;
+        spec.source = spec.source.section(QLatin1Char(' '), 0, -2).trimmed();
+    }
+    if (spec.isFile()) spec.source = QDir(m_folder).absoluteFilePath(spec.source);
+    m_window.context().setInputSpec(name, spec);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::showView(const QString& view) {
+    static const QHash<QString, QString> ids{{"heatmap", "heat_map"}, {"histogram", "histogram"}, {"table", "table"},
+                                             {"image", "image"}, {"channels", "channels"}};
+    auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window.panel(QStringLiteral("tensor_viewer")));
+    if (!ids.contains(view) || !panel) return usageError("no such view", view.toStdString(), "heatmap, histogram, table, image or channels");
+    m_window.showPanel(QStringLiteral("tensor_viewer"));
+    panel->viewer()->setCurrentView(ids[view]);
+    return {};
+}
+
+Result<void> Script::zoom(const QString& how) {
+    canvas::GraphCanvas* canvas = m_window.canvas();
+    bool ok = true;
+    if (how == u"fit") canvas->fit();
+    else if (how == u"in") canvas->zoomIn();
+    else if (how == u"out") canvas->zoomOut();
+    else {
+        const double factor = how.toDouble(&ok);
+        ok = ok && factor > 0;
+        if (ok) canvas->zoomReset(), canvas->zoomBy(factor);
+    }
+    if (!ok) return usageError("zoom needs fit, in, out or a factor", how.toStdString());
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::pressKeys(const QString& keys) {
+    const QKeySequence sequence = QKeySequence::fromString(keys, QKeySequence::PortableText);
+    if (sequence.isEmpty()) return usageError("no such key", keys.toStdString());
+    QWidget* target = QApplication::focusWidget() ? QApplication::focusWidget() : m_window.focusWidget();
+    if (!target) target = m_window.canvas();
+    for (int i = 0; i < sequence.count(); ++i) {
+        const QKeyCombination key = sequence[static_cast<uint>(i)];
+        // Shortcuts are looked for by the event of the same name, which a real key press causes first.
+        QKeyEvent shortcut(QEvent::ShortcutOverride, key.key(), key.keyboardModifiers());
+        QApplication::sendEvent(target, &shortcut);
+        QAction* action = nullptr;
+        for (const QString& id : m_window.actions().ids())
+            if (m_window.actions().shortcuts(id).contains(QKeySequence(key)) && m_window.actions().action(id)->isEnabled())
+                action = m_window.actions().action(id);
+        if (action && !shortcut.isAccepted()) {
+            action->trigger();
+            continue;
+        }
+        QKeyEvent press(QEvent::KeyPress, key.key(), key.keyboardModifiers());
+        QKeyEvent release(QEvent::KeyRelease, key.key(), key.keyboardModifiers());
+        QApplication::sendEvent(target, &press);
+        QApplication::sendEvent(target, &release);
+    }
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::clickNode(const QString& text, bool twice) {
+    context::InspectorContext& context = m_window.context();
+    canvas::GraphCanvas* canvas = m_window.canvas();
+    QRectF rect;
+    const Selection module = context.document()->modules->find(text.toStdString()) ? context.selectionOf(text) : Selection{};
+    if (module.scope.valid()) {
+        rect = canvas->rectOf(module.scope);
+    } else {
+        SONDE_ASSIGN(const graph::NodeId node, context.document()->findNode(text.toStdString()));
+        rect = canvas->rectOf(context.graph().node(node).producer);
+    }
+    if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
+        return usageError("not on the picture", text.toStdString(), "select it first, which brings it into view");
+    // Of a box the title can be clicked whether it is open or closed.
+    const QPointF place(rect.center().x(), rect.top() + std::min(rect.height() / 2, 10.0));
+    sendMouse(canvas, QEvent::MouseButtonPress, place, Qt::LeftButton, Qt::LeftButton);
+    sendMouse(canvas, QEvent::MouseButtonRelease, place, Qt::LeftButton, Qt::NoButton);
+    if (twice) {
+        sendMouse(canvas, QEvent::MouseButtonDblClick, place, Qt::LeftButton, Qt::LeftButton);
+        sendMouse(canvas, QEvent::MouseButtonRelease, place, Qt::LeftButton, Qt::NoButton);
+    }
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::takePicture(const QString& file) {
+    if (file.isEmpty()) return usageError("screenshot needs a file");
+    return saveScreenshot(m_window, QDir(m_folder).absoluteFilePath(file));
+}
+
+Result<void> saveScreenshot(MainWindow& window, const QString& file) {
+    const QPixmap picture = window.grab();
+    if (!picture.save(file)) return usageError("the picture cannot be written", file.toStdString(), "the name must end in .png and its folder exist");
+    return {};
+}
+
+Result<QSize> parseSize(const QString& text) {
+    static const QRegularExpression form(QStringLiteral("^(\\d{2,5})[xX](\\d{2,5})$"));
+    const QRegularExpressionMatch match = form.match(text.trimmed());
+    if (!match.hasMatch()) return usageError("not a size", text.toStdString(), "for example 1280x800");
+    return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+}
+
+}  // namespace sonde::window

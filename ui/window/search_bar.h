@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QFrame>
+
+#include "ui/models/node_search.h"
+
+class QListView;
+
+namespace sonde::widgets {
+class SearchField;
+}
+
+namespace sonde::window {
+
+/// The search over the canvas: a field, and the list of what was found. Each hit is selected, opened up to and shown.
+class SearchBar : public QFrame {
+    Q_OBJECT
+  public:
+    explicit SearchBar(context::InspectorContext& context, QWidget* parent = nullptr);
+
+    /// Shows the bar with the cursor in it; `text` replaces what was typed unless it is null.
+    void activate(const QString& text = {});
+    void dismiss();
+    /// Searches at once. Returns the number of hits.
+    int search(const QString& text);
+    void next();
+    void previous();
+    /// Puts itself at the top right of its parent.
+    void place();
+
+  Q_SIGNALS:
+    void dismissed();
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    void go(int hit);
+    void refresh();
+
+    context::InspectorContext& m_context;
+    widgets::SearchField* m_field;
+    models::SearchResultModel m_results;
+    QListView* m_list;
+};
+
+}  // namespace sonde::window

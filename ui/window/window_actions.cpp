@@ -1,0 +1,188 @@
+// The part of MainWindow that says what each action of the table does.
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSettings>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/dialogs/about_dialog.h"
+#include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
+#include "ui/theme/theme.h"
+#include "ui/window/main_window.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/search_bar.h"
+
+namespace sonde::window {
+
+using canvas::GraphCanvas;
+using context::InspectorContext;
+using context::Selection;
+using theme::Theme;
+
+namespace {
+
+/// What an action is about if it is about values: the selected one, or what the selected module returns.
+graph::NodeId resultOf(const InspectorContext& context, const Selection& selection) {
+    if (selection.node.valid()) return selection.node;
+    if (!context.hasModel() || !selection.scope.valid() || selection.kind != Selection::Kind::Scope) return {};
+    graph::NodeId last;
+    for (const graph::ExprId id : context.graph().main().order) {
+        const graph::Expr& expr = context.graph().expr(id);
+        if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && context.graph().encloses(selection.scope, expr.scope))
+            last = expr.outputs.front();
+    }
+    return last;
+}
+
+}  // namespace
+
+graph::NodeId MainWindow::actedOn() const { return resultOf(m_context, m_context.selection()); }
+
+void MainWindow::bindFileActions() {
+    m_actions.bind("file.open", this, [this] { askForModel(); });
+    m_actions.bind("file.open_builtin", this, [this] { askForBuiltIn(); });
+    m_actions.bind("file.new_window", this, [this] { newWindow(); });
+    m_actions.bind("file.reload", this, [this] { m_context.reload(); });
+    m_actions.bind("file.close", this, [this] { m_context.close(); });
+    m_actions.bind("file.save_values", this, [this] { saveValues(); });
+    for (const char* suffix : {"png", "svg", "pdf", "dot"})
+        m_actions.bind(QStringLiteral("file.export_") + QLatin1String(suffix), this,
+                       [this, suffix] { exportPicture(QLatin1String(suffix)); });
+    m_actions.bind("file.copy_picture", this, [this] { QApplication::clipboard()->setImage(m_canvas->picture()); });
+    m_actions.bind("file.print", this, [this] { printPicture(); });
+    m_actions.bind("file.properties", this, [this] {
+        m_context.navigateTo(m_context.selectionOf(QLatin1String("")));
+        showPanel(QStringLiteral("details"));
+    });
+    m_actions.bind("file.settings", this, [this] { showSettings(); });
+    m_actions.bind("file.quit", this, [] { QApplication::closeAllWindows(); });
+}
+
+void MainWindow::bindEditActions() {
+    m_actions.bind("edit.find", this, [this] { m_search->activate(); });
+    m_actions.bind("edit.find_next", this, [this] { m_search->next(); });
+    m_actions.bind("edit.find_previous", this, [this] { m_search->previous(); });
+    m_actions.bind("edit.go_to", this, [this] { m_search->activate(QStringLiteral("#")); });
+    m_actions.bind("edit.copy_name", m_canvas, [this] { m_canvas->copyName(); });
+    m_actions.bind("edit.select_all", m_canvas, [this] { m_canvas->selectAll(); });
+    m_actions.bind("edit.clear_selection", m_canvas, [this] {
+        m_search->isVisible() ? m_search->dismiss() : m_canvas->clearSelection();
+    });
+}
+
+void MainWindow::bindViewActions() {
+    m_actions.bind("view.fit", m_canvas, [this] { m_canvas->fit(); });
+    m_actions.bind("view.fit_selection", m_canvas, [this] { m_canvas->fitSelection(); });
+    m_actions.bind("view.zoom_in", m_canvas, [this] { m_canvas->zoomIn(); });
+    m_actions.bind("view.zoom_out", m_canvas, [this] { m_canvas->zoomOut(); });
+    m_actions.bind("view.zoom_reset", m_canvas, [this] { m_canvas->zoomReset(); });
+    m_actions.bind("view.toggle_expanded", m_canvas, [this] { m_canvas->toggleCurrent(); });
+    m_actions.bind("view.expand_all", m_canvas, [this] {
+        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true) : m_canvas->expandAllInside();
+    });
+    m_actions.bind("view.collapse_all", m_canvas, [this] {
+        m_context.selection().isNone() ? m_context.expandToDepth(0) : m_canvas->collapseAllInside();
+    });
+    for (int depth = 0; depth <= 3; ++depth)
+        m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this, [this, depth] { m_context.expandToDepth(depth); });
+    m_actions.bindToggle("view.direction", this, [this](bool on) {
+        m_context.setDirection(on ? layout::Direction::LeftRight : layout::Direction::TopDown);
+    });
+    m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.setShowsAttributes(on); });
+    m_actions.bindToggle("view.weights", this, [this](bool on) { m_context.setShowsConstants(on); });
+    m_actions.bindToggle("view.names", this, [this](bool on) { m_context.setShowsNames(on); });
+    m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) { m_canvas->setWheelZooms(on); });
+    m_actions.bindToggle("view.minimap", this, [this](bool on) { m_canvas->setOverviewVisible(on); });
+    m_actions.bind("view.theme", this, [] {
+        Theme::instance().toggle();
+        QSettings().setValue(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
+    });
+    const auto scale = [](double factor) {
+        Theme::instance().setTextScale(Theme::instance().textScale() * factor);
+        QSettings().setValue(QStringLiteral("theme/textScale"), Theme::instance().textScale());
+    };
+    m_actions.bind("view.text_larger", this, [scale] { scale(1.1); });
+    m_actions.bind("view.text_smaller", this, [scale] { scale(1 / 1.1); });
+    m_actions.bind("view.reset_layout", this, [this] { arrangeDocks(); });
+    m_actions.bindToggle("view.full_screen", this, [this](bool on) { on ? showFullScreen() : showNormal(); });
+}
+
+void MainWindow::bindGoActions() {
+    m_actions.bind("go.back", this, [this] { m_context.goBack(); });
+    m_actions.bind("go.forward", this, [this] { m_context.goForward(); });
+    m_actions.bind("go.parent", this, [this] { m_context.goToParent(); });
+    m_actions.bind("go.leave", m_canvas, [this] { m_canvas->leaveModule(); });
+    m_actions.bind("go.producer", this, [this] { goToProducer(); });
+    m_actions.bind("go.consumer", this, [this] { goToConsumer(); });
+    m_actions.bind("go.walk_up", m_canvas, [this] { m_canvas->walkUp(); });
+    m_actions.bind("go.walk_down", m_canvas, [this] { m_canvas->walkDown(); });
+    m_actions.bind("go.walk_left", m_canvas, [this] { m_canvas->walkLeft(); });
+    m_actions.bind("go.walk_right", m_canvas, [this] { m_canvas->walkRight(); });
+    m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
+    m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
+}
+
+void MainWindow::bindRunActions() {
+    m_actions.bind("run.start", this, [this] { m_context.run(); });
+    m_actions.bind("run.cancel", this, [this] { m_context.cancel(); });
+    m_actions.bindToggle("run.live", this, [this](bool on) { m_context.setLive(on); });
+    m_actions.bind("run.to_here", this, [this] { m_context.runTo(actedOn()); });
+    m_actions.bind("run.watch", this, [this] {
+        if (m_context.selectedNodes().size() < 2) return m_context.toggleWatch(actedOn());
+        const bool all = std::all_of(m_context.selectedNodes().begin(), m_context.selectedNodes().end(),
+                                     [this](graph::NodeId node) { return m_context.isWatched(node); });
+        const std::vector<graph::NodeId> nodes = m_context.selectedNodes();
+        for (const graph::NodeId node : nodes) m_context.setWatched(node, !all);
+    });
+    m_actions.bind("run.end", this, [this] { m_context.toggleEnd(actedOn()); });
+    m_actions.bind("run.clear_watches", this, [this] { m_context.clearWatched(); });
+    m_actions.bind("run.clear_ends", this, [this] { m_context.clearEnds(); });
+    auto* values = qobject_cast<panels::TensorViewerPanel*>(panel(QStringLiteral("tensor_viewer")));
+    if (!values) return;
+    m_actions.bind("values.copy", values, [values] { values->viewer()->copy(); });
+    m_actions.bind("values.save", values, [values] { values->viewer()->save(); });
+    m_actions.addTo(values, actions::Scope::Values);
+}
+
+void MainWindow::bindHelpActions() {
+    m_actions.bind("help.contents", this, [this] { showHelp(QStringLiteral("start")); });
+    m_actions.bind("help.shortcuts", this, [this] {
+        auto* dialog = new dialogs::ShortcutsDialog(m_actions, this);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->open();
+    });
+    m_actions.bind("help.about", this, [this] {
+        auto* dialog = new dialogs::AboutDialog(this);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->open();
+    });
+}
+
+void MainWindow::fillMenus() {
+    m_actions.fillMenuBar(menuBar());
+    m_actions.addTo(this, actions::Scope::Window);
+    m_actions.addTo(m_canvas, actions::Scope::Canvas);
+    // Recent models stand in the File menu, after the actions that open.
+    QMenu* file = menuBar()->actions().first()->menu();
+    auto* recent = new QMenu(tr("Open &Recent"), file);
+    file->insertMenu(m_actions.action(QStringLiteral("file.new_window")), recent);
+    connect(recent, &QMenu::aboutToShow, recent, [this, recent] {
+        recent->clear();
+        int number = 1;
+        for (const QString& location : RecentFiles::list()) {
+            QAction* action = recent->addAction(QStringLiteral("&%1  %2").arg(number++).arg(shortLocation(location)));
+            action->setStatusTip(location);
+            connect(action, &QAction::triggered, this, [this, location] { open(location); });
+        }
+        if (recent->isEmpty()) recent->addAction(tr("No recent models"))->setEnabled(false);
+        recent->addSeparator();
+        connect(recent->addAction(tr("&Clear List")), &QAction::triggered, this, [] { RecentFiles::clear(); });
+    });
+}
+
+}  // namespace sonde::window

@@ -1,0 +1,189 @@
+// The part of MainWindow that asks for files and goes from node to node.
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QPainter>
+#include <QPrintDialog>
+#include <QPrinter>
+#include <QSettings>
+
+#include "core/io/npz/npz.h"
+#include "ui/canvas/graph_canvas.h"
+#include "ui/dialogs/builtin_dialog.h"
+#include "ui/dialogs/help_viewer.h"
+#include "ui/dialogs/settings_dialog.h"
+#include "ui/models/node_text.h"
+#include "ui/window/main_window.h"
+#include "ui/window/recent_files.h"
+#include "ui/window/samples.h"
+
+namespace sonde::window {
+
+using context::Selection;
+
+namespace {
+
+QString lastFolder() { return QSettings().value(QStringLiteral("files/folder")).toString(); }
+void keepFolder(const QString& file) { QSettings().setValue(QStringLiteral("files/folder"), QFileInfo(file).absolutePath()); }
+
+}  // namespace
+
+void MainWindow::askForModel() {
+    QStringList suffixes;
+    for (const document::Format& format : document::formats())
+        for (const std::string_view suffix : format.suffixes) {
+            const QString text = QString::fromUtf8(suffix.data(), static_cast<qsizetype>(suffix.size()));
+            suffixes << QStringLiteral("*") + (text.startsWith(QLatin1Char('.')) ? text : QLatin1Char('.') + text);
+        }
+    suffixes.removeDuplicates();
+    auto* dialog = new QFileDialog(this, tr("Open a Model"), lastFolder());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Models (%1)").arg(suffixes.join(QLatin1Char(' '))), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+        keepFolder(file);
+        open(file);
+    });
+    dialog->open();
+}
+
+void MainWindow::askForBuiltIn() {
+    auto* dialog = new dialogs::BuiltInDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &dialogs::BuiltInDialog::chosen, this, &MainWindow::open);
+    dialog->open();
+}
+
+void MainWindow::newWindow() {
+    auto* window = new MainWindow;
+    window->setAttribute(Qt::WA_DeleteOnClose);
+    window->move(pos() + QPoint(32, 32));
+    window->show();
+}
+
+void MainWindow::saveValues() {
+    const auto recording = m_context.recording();
+    if (!recording) return;
+    std::vector<io::NamedTensor> values;
+    const auto add = [&](const char* prefix, graph::NodeId node, const std::string& name) {
+        const tensor::Value* value = m_context.value(node);
+        if (value && value->isTensor()) values.emplace_back(prefix + name, value->tensor());
+    };
+    for (const document::NamedNode& input : m_context.document()->inputs) add("in.", input.node, input.name);
+    for (const document::NamedNode& output : m_context.document()->outputs) add("out.", output.node, output.name);
+    for (const graph::NodeId node : m_context.watched()) add("node.", node, m_context.graph().node(node).name);
+    for (const graph::NodeId node : m_context.ends())
+        if (!m_context.isWatched(node)) add("node.", node, m_context.graph().node(node).name);
+    auto* dialog = new QFileDialog(this, tr("Save Values"), lastFolder(), tr("NumPy archive (*.npz)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("npz"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this, values](const QString& file) {
+        keepFolder(file);
+        // Written in the background: values may be hundreds of megabytes.
+        auto* job = new context::Job(this);
+        job->start([values, path = file.toStdString()](const base::WorkContext&) { return io::writeNpz(path, values); },
+                   [this, job, file](const base::Result<void>& written) {
+                       if (!written) m_context.report(written.error());
+                       else m_context.report(context::Message{base::Severity::Info, tr("Values saved"), file, {}, {}});
+                       job->deleteLater();
+                   });
+    });
+    dialog->open();
+}
+
+void MainWindow::exportPicture(const QString& suffix) {
+    auto* dialog = new QFileDialog(this, tr("Export Picture"), lastFolder(), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(suffix);
+    dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() + QLatin1Char('.') + suffix);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+        keepFolder(file);
+        const base::Result<void> written = m_canvas->exportTo(file);
+        if (!written) return m_context.report(written.error());
+        m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
+    });
+    dialog->open();
+}
+
+void MainWindow::printPicture() {
+    auto* printer = new QPrinter(QPrinter::HighResolution);
+    auto* dialog = new QPrintDialog(printer, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QObject::destroyed, this, [printer] { delete printer; });
+    connect(dialog, qOverload<QPrinter*>(&QPrintDialog::accepted), this, [this](QPrinter* chosen) {
+        const QImage picture = m_canvas->picture(3.0);
+        QPainter painter(chosen);
+        const QSize size = picture.size().scaled(chosen->pageRect(QPrinter::DevicePixel).size().toSize(), Qt::KeepAspectRatio);
+        painter.drawImage(QRect(QPoint(0, 0), size), picture);
+    });
+    dialog->open();
+}
+
+void MainWindow::showSettings() {
+    dialogs::Settings now;
+    now.wheelZooms = m_canvas->wheelZooms();
+    now.threads = m_context.threads();
+    auto* dialog = new dialogs::SettingsDialog(now, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
+        m_canvas->setWheelZooms(settings.wheelZooms);
+        m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(settings.wheelZooms);
+        m_context.setThreads(settings.threads);
+        QSettings().setValue(QStringLiteral("run/threads"), settings.threads);
+    });
+    dialog->open();
+}
+
+void MainWindow::showHelp(const QString& page) {
+    auto* viewer = findChild<dialogs::HelpViewer*>();
+    if (!viewer) viewer = new dialogs::HelpViewer(this);
+    viewer->showPage(page);
+    viewer->show();
+    viewer->raise();
+    viewer->activateWindow();
+}
+
+void MainWindow::goToProducer() {
+    const Selection& selection = m_context.selection();
+    if (!selection.expr.valid()) return;
+    // The first input that is no weight: the way the data came.
+    const graph::Expr& expr = m_context.graph().expr(selection.expr);
+    for (const graph::NodeId input : expr.inputs) {
+        const graph::ExprId producer = m_context.graph().node(input).producer;
+        if (producer.valid() && layout::Outline::isConstant(m_context.graph().expr(producer))) continue;
+        return m_context.navigateTo(input);
+    }
+    if (!expr.inputs.empty()) m_context.navigateTo(expr.inputs.front());
+}
+
+void MainWindow::goToConsumer() {
+    const graph::NodeId node = actedOn();
+    if (!node.valid()) return;
+    const std::vector<graph::ExprId>& users = m_context.graph().node(node).users;
+    if (!users.empty()) m_context.navigateTo(m_context.selectionOf(users.front()));
+}
+
+void MainWindow::goToProblem(int step) {
+    std::vector<graph::NodeId> problems;
+    for (const context::Message& message : m_context.messages())
+        if (message.node.valid() && message.severity != base::Severity::Info && message.node.index() < m_context.graph().nodeCount())
+            problems.push_back(message.node);
+    if (const auto& recording = m_context.recording(); recording && recording->failedAt.valid()) {
+        const graph::Expr& failed = m_context.graph().expr(recording->failedAt);
+        if (!failed.outputs.empty()) problems.push_back(failed.outputs.front());
+    }
+    std::sort(problems.begin(), problems.end());
+    problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+    if (problems.empty()) {
+        m_context.report(context::Message{base::Severity::Info, tr("No node has a problem"), {}, {}, {}});
+        return;
+    }
+    const int count = static_cast<int>(problems.size());
+    const auto found = std::find(problems.begin(), problems.end(), m_context.selection().node);
+    const int at = found == problems.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - problems.begin());
+    m_context.navigateTo(problems[static_cast<std::size_t>(((at + step) % count + count) % count)]);
+}
+
+}  // namespace sonde::window
