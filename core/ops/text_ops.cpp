@@ -1,0 +1,273 @@
+// Operators on text. https://onnx.ai/onnx/operators/ (StringConcat, StringSplit, StringNormalizer, RegexFullMatch,
+// TfIdfVectorizer).
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts textsOf(const Tensor& tensor) {
+    const auto strings = tensor.strings();
+    return {strings.begin(), strings.end()};
+}
+
+base::Result<void> concatTexts(KernelContext& context) {
+    SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), context.in(1).shape()));
+    SONDE_ASSIGN(const Tensor a, context.in(0).expanded(shape));
+    SONDE_ASSIGN(const Tensor b, context.in(1).expanded(shape));
+    const auto all = [](const Tensor& part) { return part.storage()->strings().data() + part.offsetElements(); };
+    Texts result(static_cast<std::size_t>(a.numel()));
+    for (std::int64_t i = 0; i < a.numel(); ++i) {
+        result[static_cast<std::size_t>(i)] = all(a)[a.elementOffset(i)] + all(b)[b.elementOffset(i)];
+    }
+    context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(result))));
+    return {};
+}
+
+bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+
+/// Runs of white space separate if there is no delimiter; at most `most` cuts if that is not negative.
+Texts splitAtSpaces(const std::string& text, std::int64_t most) {
+    Texts parts;
+    std::size_t at = 0;
+    while (true) {
+        while (at < text.size() && isSpace(text[at])) ++at;
+        if (at == text.size()) return parts;
+        std::size_t end = at;
+        if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most) {
+            end = text.size();
+            while (end > at && isSpace(text[end - 1])) --end;
+        } else {
+            while (end < text.size() && !isSpace(text[end])) ++end;
+        }
+        parts.push_back(text.substr(at, end - at));
+        if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most + 1) return parts;
+        at = end;
+    }
+}
+
+Texts splitAt(const std::string& text, const std::string& delimiter, std::int64_t most) {
+    Texts parts;
+    std::size_t at = 0;
+    while (most < 0 || static_cast<std::int64_t>(parts.size()) < most) {
+        const std::size_t end = text.find(delimiter, at);
+        if (end == std::string::npos) break;
+        parts.push_back(text.substr(at, end - at));
+        at = end + delimiter.size();
+    }
+    parts.push_back(text.substr(at));
+    return parts;
+}
+
+/// Y has one more dimension, as long as the longest list of parts; shorter ones are filled up with empty text.
+base::Result<void> split(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    const std::string delimiter = context.attributes().getString("delimiter", "");
+    const std::int64_t most = context.attributes().getInt("maxsplit", -1);
+    std::vector<Texts> all;
+    std::size_t longest = 0;
+    for (const std::string& text : x.strings()) {
+        all.push_back(delimiter.empty() ? splitAtSpaces(text, most) : splitAt(text, delimiter, most));
+        longest = std::max(longest, all.back().size());
+    }
+    if (longest > 0 && all.size() > (std::size_t{1} << 28) / longest) return opError("would give too many parts");
+    Texts flat;
+    flat.reserve(all.size() * longest);
+    std::vector<std::int64_t> counts;
+    for (Texts& parts : all) {
+        counts.push_back(static_cast<std::int64_t>(parts.size()));
+        parts.resize(longest);
+        flat.insert(flat.end(), parts.begin(), parts.end());
+    }
+    Shape shape = x.shape();
+    shape.push_back(static_cast<std::int64_t>(longest));
+    context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(flat))));
+    if (context.wants(1)) context.setOutput(1, Value(Tensor::of<std::int64_t>(x.shape(), counts)));
+    return {};
+}
+
+/// Letters of the Latin and Greek/Cyrillic basic ranges change case; others stay (towupper of the C locale does less).
+std::string withCase(const std::string& text, bool upper) {
+    std::string result = text;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        auto& c = result[i];
+        if (upper && c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+        if (!upper && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+        // Two-byte UTF-8, Latin-1 letters: U+00C0…U+00DE against U+00E0…U+00FE, without × and ÷.
+        const auto lead = static_cast<unsigned char>(c);
+        if (lead != 0xC3 || i + 1 == result.size()) continue;
+        auto next = static_cast<unsigned char>(result[++i]);
+        if (upper && next >= 0xA0 && next <= 0xBE && next != 0xB7) next = static_cast<unsigned char>(next - 0x20);
+        if (!upper && next >= 0x80 && next <= 0x9E && next != 0x97) next = static_cast<unsigned char>(next + 0x20);
+        result[i] = static_cast<char>(next);
+    }
+    return result;
+}
+
+/// Takes out stop words and changes case; the result has at least one (empty) text.
+base::Result<void> normalize(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    if (x.rank() < 1 || x.rank() > 2 || (x.rank() == 2 && x.dim(0) != 1)) {
+        return opError("needs text of shape [C] or [1,C], not " + x.shape().text());
+    }
+    const std::string action = context.attributes().getString("case_change_action", "NONE");
+    const bool sensitive = context.attributes().getInt("is_case_sensitive", 0) != 0;
+    std::set<std::string> stopWords;
+    for (const std::string& word : context.attributes().getStrings("stopwords")) {
+        stopWords.insert(sensitive ? word : withCase(word, false));
+    }
+    Texts result;
+    for (const std::string& text : x.strings()) {
+        if (stopWords.contains(sensitive ? text : withCase(text, false))) continue;
+        result.push_back(action == "NONE" ? text : withCase(text, action == "UPPER"));
+    }
+    if (result.empty()) result.emplace_back();
+    const auto count = static_cast<std::int64_t>(result.size());
+    context.setOutput(0, Value(Tensor::ofStrings(x.rank() == 1 ? Shape{count} : Shape{1, count}, std::move(result))));
+    return {};
+}
+
+base::Result<void> regexFullMatch(KernelContext& context) {
+    const std::string pattern = context.attributes().getString("pattern", "");
+    // The C++ library's matcher is recursive: long patterns and texts would exhaust the stack.
+    constexpr std::size_t kLongest = 10'000;
+    if (pattern.size() > kLongest) return opError("the pattern is longer than " + std::to_string(kLongest) + " characters");
+    std::vector<std::uint8_t> matches;
+    try {
+        const std::regex expression(pattern, std::regex::ECMAScript);
+        for (const std::string& text : context.in(0).strings()) {
+            if (text.size() > kLongest) return opError("a text is longer than " + std::to_string(kLongest) + " characters");
+            matches.push_back(std::regex_match(text, expression) ? 1 : 0);
+        }
+    } catch (const std::regex_error& error) {
+        return opError("the pattern cannot be read: " + std::string(error.what()));
+    }
+    SONDE_ASSIGN(Tensor result, context.output(0, DType::Bool, context.in(0).shape()));
+    std::copy(matches.begin(), matches.end(), result.mutableData<std::uint8_t>());
+    return {};
+}
+
+/// The n-grams of TfIdfVectorizer as a flat pool cut by ngram_counts into those of length 1, 2, …
+template <typename Token>
+struct NGrams {
+    std::vector<std::pair<std::vector<Token>, std::size_t>> grams;  ///< tokens, place in ngram_indexes
+};
+
+template <typename Token>
+base::Result<NGrams<Token>> ngramsOf(const std::vector<Token>& pool, const std::vector<std::int64_t>& counts,
+                                     std::int64_t shortest, std::int64_t longest) {
+    NGrams<Token> result;
+    std::size_t number = 0;
+    for (std::size_t n = 1; n <= counts.size(); ++n) {
+        const std::int64_t begin = counts[n - 1];
+        const std::int64_t end = n < counts.size() ? counts[n] : static_cast<std::int64_t>(pool.size());
+        if (begin < 0 || end < begin || end > static_cast<std::int64_t>(pool.size()) || (end - begin) % static_cast<std::int64_t>(n) != 0) {
+            return opError("ngram_counts do not fit the pool");
+        }
+        for (std::int64_t at = begin; at < end; at += static_cast<std::int64_t>(n), ++number) {
+            if (static_cast<std::int64_t>(n) < shortest || static_cast<std::int64_t>(n) > longest) continue;
+            result.grams.emplace_back(std::vector<Token>(pool.begin() + at, pool.begin() + at + static_cast<std::ptrdiff_t>(n)), number);
+        }
+    }
+    return result;
+}
+
+/// How often an n-gram occurs in a row, its tokens `skip` + 1 apart, for every skip up to the largest.
+template <typename Token>
+double occurrences(const std::vector<Token>& row, const std::vector<Token>& gram, std::int64_t maxSkip) {
+    double count = 0;
+    const auto length = static_cast<std::int64_t>(row.size());
+    const auto n = static_cast<std::int64_t>(gram.size());
+    for (std::int64_t skip = 0; skip <= (n == 1 ? 0 : std::min(maxSkip, length)); ++skip) {
+        for (std::int64_t start = 0; start + (n - 1) * (skip + 1) < length; ++start) {
+            bool same = true;
+            for (std::int64_t i = 0; same && i < n; ++i) {
+                same = row[static_cast<std::size_t>(start + i * (skip + 1))] == gram[static_cast<std::size_t>(i)];
+            }
+            count += same ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+template <typename Token>
+base::Result<void> vectorize(KernelContext& context, const std::vector<Token>& tokens, const std::vector<Token>& pool) {
+    const Attributes& attributes = context.attributes();
+    const auto indexes = attributes.getInts("ngram_indexes");
+    const auto weights = attributes.getFloats("weights");
+    const std::string mode = attributes.getString("mode", "TF");
+    SONDE_ASSIGN(const auto grams, ngramsOf(pool, attributes.getInts("ngram_counts"), attributes.getInt("min_gram_length", 1),
+                                            attributes.getInt("max_gram_length", 1)));
+    std::int64_t width = 0;
+    for (std::int64_t index : indexes) {
+        if (index < 0 || index > (std::int64_t{1} << 24)) return opError("ngram index " + std::to_string(index) + " cannot be");
+        width = std::max(width, index + 1);
+    }
+    const Tensor& x = context.in(0);
+    if (x.rank() < 1 || x.rank() > 2) return opError("needs shape [C] or [N,C], not " + x.shape().text());
+    const std::int64_t rows = x.rank() == 2 ? x.dim(0) : 1;
+    const std::int64_t length = x.dim(x.rank() - 1);
+    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.rank() == 2 ? Shape{rows, width} : Shape{width}));
+    std::fill_n(y.mutableData<float>(), y.numel(), 0.0F);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        if (context.cancelled()) return base::cancelled("TfIdfVectorizer");
+        const std::vector<Token> row(tokens.begin() + r * length, tokens.begin() + (r + 1) * length);
+        for (const auto& [gram, number] : grams.grams) {
+            if (number >= indexes.size()) return opError("there are more n-grams than ngram_indexes");
+            const double count = occurrences(row, gram, attributes.getInt("max_skip_count", 0));
+            const double weight = number < weights.size() ? weights[number] : 1.0;
+            const double value = mode == "TF" ? count : (mode == "IDF" ? (count > 0 ? weight : 0.0) : count * weight);
+            y.mutableData<float>()[r * width + indexes[number]] += static_cast<float>(value);
+        }
+    }
+    return {};
+}
+
+base::Result<void> tfIdf(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    if (x.dtype() == DType::String) return vectorize<std::string>(context, textsOf(x), context.attributes().getStrings("pool_strings"));
+    std::vector<std::int64_t> tokens;
+    for (std::int64_t i = 0; i < x.numel(); ++i) tokens.push_back(x.toInt64(i));
+    return vectorize<std::int64_t>(context, tokens, context.attributes().getInts("pool_int64s"));
+}
+
+base::Result<void> inferTexts(InferContext& context) {
+    context.set(0, TypeInfo::tensor(DType::String));
+    return {};
+}
+
+base::Result<void> inferMatches(InferContext& context) {
+    TypeInfo type = context.in(0);
+    type.dtype = DType::Bool;
+    context.set(0, type);
+    return {};
+}
+
+}  // namespace
+
+void define_text_ops(Registry& registry) {
+    registry.add(Row("StringConcat", 20, "Texts of two tensors joined, with broadcasting", Category::Sequence)
+                     .in("X", kString).in("Y", kString).out("Z").runs(concatTexts, inferTexts));
+    registry.add(Row("StringSplit", 20, "Each text cut at a delimiter, or at white space", Category::Sequence)
+                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split));
+    registry.add(Row("StringNormalizer", 10, "Texts without stop words, in upper or lower case", Category::Sequence)
+                     .in("X", kString).out("Y").attrString("case_change_action", "NONE").attrInt("is_case_sensitive", 0)
+                     .attr("locale", AttributeKind::String).attr("stopwords", AttributeKind::Strings).runs(normalize, inferTexts));
+    registry.add(Row("RegexFullMatch", 20, "Whether a whole text matches a regular expression", Category::Sequence)
+                     .in("X", kString).out("Y").attrString("pattern", "").runs(regexFullMatch, inferMatches));
+    registry.add(Row("TfIdfVectorizer", 9, "Counts or weights of n-grams in rows of tokens", Category::Sequence)
+                     .in("X", kString | kIndex).out("Y").required("max_gram_length", AttributeKind::Int)
+                     .required("max_skip_count", AttributeKind::Int).required("min_gram_length", AttributeKind::Int)
+                     .required("mode", AttributeKind::String).attrInts("ngram_counts").attrInts("ngram_indexes")
+                     .attrInts("pool_int64s").attr("pool_strings", AttributeKind::Strings).attr("weights", AttributeKind::Floats).runs(tfIdf));
+}
+
+}  // namespace sonde::ops
