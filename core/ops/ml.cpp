@@ -1,0 +1,357 @@
+// Classic machine learning, domain ai.onnx.ml. https://onnx.ai/onnx/operators/ (section ai.onnx.ml). Trees are in
+// ml_trees.cpp.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
+
+Row mlRow(std::string_view name, int since, std::string_view summary) {
+    Row row(name, since, summary, Category::Data);
+    row.domain("ai.onnx.ml");
+    return row;
+}
+
+/// Rows and columns of features: a vector is one row.
+struct Table {
+    std::int64_t rows, columns;
+};
+base::Result<Table> tableOf(const Tensor& x) {
+    if (x.rank() == 1) return Table{1, x.dim(0)};
+    if (x.rank() == 2) return Table{x.dim(0), x.dim(1)};
+    return opError("needs features of shape [C] or [N,C], not " + x.shape().text());
+}
+
+base::Result<void> extractFeatures(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    if (x.rank() < 1) return opError("needs at least one dimension");
+    const std::int64_t columns = x.dim(x.rank() - 1);
+    SONDE_ASSIGN(const std::vector<std::int64_t> picks, intsOf(context.value(1)));
+    std::vector<Value> parts;
+    for (std::int64_t pick : picks) {
+        if (pick < 0 || pick >= columns) return opError("there is no feature " + std::to_string(pick));
+    }
+    const std::int64_t rows = columns == 0 ? 0 : x.numel() / columns;
+    Shape shape = x.shape();
+    shape[shape.rank() - 1] = static_cast<std::int64_t>(picks.size());
+    if (x.rank() == 1) shape = Shape{1, static_cast<std::int64_t>(picks.size())};
+    if (x.dtype() == DType::String) {
+        std::vector<std::string> texts;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            for (std::int64_t pick : picks) texts.push_back(x.strings()[static_cast<std::size_t>(r * columns + pick)]);
+        }
+        context.setOutput(0, Value(Tensor::ofStrings(shape, std::move(texts))));
+        return {};
+    }
+    SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    const std::size_t size = tensor::itemSize(x.dtype());
+    std::byte* out = y.mutableBytes();
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t pick : picks) {
+            const std::byte* from = x.bytes() + static_cast<std::size_t>(r * columns + pick) * size;
+            out = std::copy(from, from + size, out);
+        }
+    }
+    return {};
+}
+
+/// y = f(x, column) for every element, in float32 or the input's float type.
+template <typename F>
+base::Result<void> mapFeatures(KernelContext& context, DType dtype, F f) {
+    const Tensor& x = context.in(0);
+    const std::int64_t columns = x.rank() == 0 ? 1 : std::max<std::int64_t>(x.dim(x.rank() - 1), 1);
+    SONDE_ASSIGN(const Tensor wide, Tensor::allocate(DType::Float64, x.shape()));
+    auto* values = const_cast<double*>(wide.data<double>());
+    for (std::int64_t i = 0; i < x.numel(); ++i) values[i] = f(x.toDouble(i), static_cast<std::size_t>(i % columns));
+    SONDE_ASSIGN(Tensor y, wide.cast(dtype));
+    context.setOutput(0, Value(std::move(y)));
+    return {};
+}
+
+base::Result<void> binarize(KernelContext& context) {
+    const double threshold = context.attributes().getFloat("threshold", 0);
+    return mapFeatures(context, context.in(0).dtype(), [=](double x, std::size_t) { return x > threshold ? 1.0 : 0.0; });
+}
+
+/// A list with one entry for all features or one for each.
+double featureOf(const std::vector<double>& list, std::size_t column, double fallback) {
+    if (list.empty()) return fallback;
+    return list.size() == 1 ? list[0] : (column < list.size() ? list[column] : fallback);
+}
+
+base::Result<void> scale(KernelContext& context) {
+    const auto offset = context.attributes().getFloats("offset");
+    const auto factor = context.attributes().getFloats("scale");
+    return mapFeatures(context, DType::Float32, [&](double x, std::size_t column) {
+        return (x - featureOf(offset, column, 0)) * featureOf(factor, column, 1);
+    });
+}
+
+base::Result<void> impute(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    std::vector<double> values = attributes.getFloats("imputed_value_floats");
+    double replaced = attributes.getFloat("replaced_value_float", 0);
+    if (isInteger(context.in(0).dtype())) {
+        const auto integers = attributes.getInts("imputed_value_int64s");
+        values.assign(integers.begin(), integers.end());
+        replaced = static_cast<double>(attributes.getInt("replaced_value_int64", 0));
+    }
+    return mapFeatures(context, context.in(0).dtype(), [&](double x, std::size_t column) {
+        const bool isMissing = std::isnan(replaced) ? std::isnan(x) : x == replaced;
+        return isMissing ? featureOf(values, column, x) : x;
+    });
+}
+
+/// Every row divided by its largest magnitude, sum of magnitudes or Euclidean length; a row of zeros stays.
+base::Result<void> normalizeRows(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const Table table, tableOf(x));
+    const std::string norm = context.attributes().getString("norm", "MAX");
+    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.shape()));
+    for (std::int64_t r = 0; r < table.rows; ++r) {
+        double length = 0;
+        for (std::int64_t c = 0; c < table.columns; ++c) {
+            const double v = x.toDouble(r * table.columns + c);
+            length = norm == "MAX" ? std::max(length, std::abs(v)) : length + (norm == "L1" ? std::abs(v) : v * v);
+        }
+        if (norm == "L2") length = std::sqrt(length);
+        for (std::int64_t c = 0; c < table.columns; ++c) {
+            const double v = x.toDouble(r * table.columns + c);
+            y.mutableData<float>()[r * table.columns + c] = static_cast<float>(length == 0 ? v : v / length);
+        }
+    }
+    return {};
+}
+
+base::Result<void> oneHot(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    const auto texts = context.attributes().getStrings("cats_strings");
+    const auto numbers = context.attributes().getInts("cats_int64s");
+    const std::size_t count = texts.empty() ? numbers.size() : texts.size();
+    Shape shape = x.shape();
+    shape.push_back(static_cast<std::int64_t>(count));
+    SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, shape));
+    std::fill_n(y.mutableData<float>(), y.numel(), 0.0F);
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        std::size_t place = count;
+        if (x.dtype() == DType::String) {
+            place = static_cast<std::size_t>(std::find(texts.begin(), texts.end(), x.strings()[static_cast<std::size_t>(i)]) - texts.begin());
+        } else {
+            place = static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), x.toInt64(i)) - numbers.begin());
+        }
+        if (place < count) {
+            y.mutableData<float>()[static_cast<std::size_t>(i) * count + place] = 1.0F;
+        } else if (context.attributes().getInt("zeros", 1) == 0) {
+            return opError("element " + x.elementText(i) + " is none of the categories");
+        }
+    }
+    return {};
+}
+
+// ---- label encoder: keys and values of any of three types, as lists or (since version 4) as tensors.
+
+/// Keys compare by their text or by their number; NaN is a key like any other.
+std::string keyText(const Tensor& tensor, std::int64_t index) {
+    if (tensor.dtype() == DType::String) return "s" + tensor.strings()[static_cast<std::size_t>(index)];
+    const double number = tensor.toDouble(index);
+    if (std::isnan(number)) return "nan";
+    return isInteger(tensor.dtype()) ? "i" + std::to_string(tensor.toInt64(index)) : "f" + std::to_string(std::bit_cast<std::uint64_t>(number == 0 ? 0.0 : number));
+}
+
+/// The first of the attributes PREFIXstrings, PREFIXint64s, PREFIXfloats, PREFIXtensor that is there, as a tensor.
+std::optional<Tensor> listed(const Attributes& attributes, const std::string& prefix) {
+    if (const auto tensor = attributes.getTensor(prefix + "tensor")) return tensor;
+    const auto shapeOf = [](std::size_t count) { return Shape{static_cast<std::int64_t>(count)}; };
+    if (const auto texts = attributes.getStrings(prefix + "strings"); !texts.empty()) return Tensor::ofStrings(shapeOf(texts.size()), texts);
+    if (const auto integers = attributes.getInts(prefix + "int64s"); !integers.empty()) return Tensor::of<std::int64_t>(shapeOf(integers.size()), integers);
+    if (const auto reals = attributes.getFloats(prefix + "floats"); !reals.empty()) {
+        std::vector<float> floats(reals.begin(), reals.end());
+        return Tensor::of<float>(shapeOf(floats.size()), floats);
+    }
+    return std::nullopt;
+}
+
+/// What stands for an unknown key: the default of the values' type.
+Tensor defaultLabel(const Attributes& attributes, DType dtype) {
+    if (const auto given = attributes.getTensor("default_tensor"); given && given->numel() == 1) return *given;
+    if (dtype == DType::String) return Tensor::ofStrings({1}, {attributes.getString("default_string", "_Unused")});
+    if (isInteger(dtype)) return Tensor::of<std::int64_t>({1}, {attributes.getInt("default_int64", -1)});
+    return Tensor::of<float>({1}, {static_cast<float>(attributes.getFloat("default_float", -0.0))});
+}
+
+base::Result<void> encode(KernelContext& context, const Tensor& keys, const Tensor& values) {
+    if (keys.numel() != values.numel()) return opError("has " + std::to_string(keys.numel()) + " keys for " + std::to_string(values.numel()) + " values");
+    std::map<std::string, std::int64_t> places;
+    for (std::int64_t i = 0; i < keys.numel(); ++i) places.emplace(keyText(keys, i), i);
+    SONDE_ASSIGN(const Tensor unknown, defaultLabel(context.attributes(), values.dtype()).cast(values.dtype()));
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const Tensor typed, x.dtype() == DType::String ? base::Result<Tensor>(x) : x.cast(keys.dtype()));
+    std::vector<std::string> texts;
+    Tensor y;
+    if (values.dtype() != DType::String) { SONDE_ASSIGN(y, context.output(0, values.dtype(), x.shape())); }
+    const std::size_t size = tensor::itemSize(values.dtype());
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        const auto found = places.find(keyText(typed, i));
+        const Tensor& source = found == places.end() ? unknown : values;
+        const std::int64_t place = found == places.end() ? 0 : found->second;
+        if (values.dtype() == DType::String) {
+            texts.push_back(source.strings()[static_cast<std::size_t>(place)]);
+        } else {
+            std::copy_n(source.bytes() + static_cast<std::size_t>(place) * size, size, y.mutableBytes() + static_cast<std::size_t>(i) * size);
+        }
+    }
+    if (values.dtype() == DType::String) context.setOutput(0, Value(Tensor::ofStrings(x.shape(), std::move(texts))));
+    return {};
+}
+
+base::Result<void> labelEncoder(KernelContext& context) {
+    const auto keys = listed(context.attributes(), "keys_");
+    const auto values = listed(context.attributes(), "values_");
+    if (!keys || !values) return opError("has no keys or no values");
+    return encode(context, *keys, *values);
+}
+
+/// Version 1: names to their position, or positions to names.
+base::Result<void> labelEncoderOfClasses(KernelContext& context) {
+    const auto classes = context.attributes().getStrings("classes_strings");
+    const auto count = static_cast<std::int64_t>(classes.size());
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t i = 0; i < count; ++i) numbers.push_back(i);
+    const Tensor names = Tensor::ofStrings({count}, classes);
+    const Tensor places = Tensor::of<std::int64_t>({count}, numbers);
+    return context.in(0).dtype() == DType::String ? encode(context, names, places) : encode(context, places, names);
+}
+
+// ---- linear models
+
+/// scores[n, k] = sum over c of x[n, c] · w[k, c] + b[k].
+base::Result<std::vector<double>> linearScores(const Tensor& x, const Table& table, const std::vector<double>& weights,
+                                               const std::vector<double>& intercepts, std::size_t targets) {
+    if (targets == 0 || weights.size() != targets * static_cast<std::size_t>(table.columns)) {
+        return opError(std::to_string(weights.size()) + " coefficients for " + std::to_string(targets) + " targets of " +
+                       std::to_string(table.columns) + " features");
+    }
+    std::vector<double> scores(static_cast<std::size_t>(table.rows) * targets);
+    for (std::int64_t r = 0; r < table.rows; ++r) {
+        for (std::size_t k = 0; k < targets; ++k) {
+            double sum = k < intercepts.size() ? intercepts[k] : 0;
+            for (std::int64_t c = 0; c < table.columns; ++c) {
+                sum += x.toDouble(r * table.columns + c) * weights[k * static_cast<std::size_t>(table.columns) + static_cast<std::size_t>(c)];
+            }
+            scores[static_cast<std::size_t>(r) * targets + k] = sum;
+        }
+    }
+    return scores;
+}
+
+/// LOGISTIC, SOFTMAX, SOFTMAX_ZERO (zeros stay zero), PROBIT or NONE, on the scores of one row.
+base::Result<void> transformScores(std::span<double> row, const std::string& transform) {
+    if (transform == "NONE") return {};
+    if (transform == "LOGISTIC") {
+        for (double& v : row) v = 1 / (1 + std::exp(-v));
+        return {};
+    }
+    if (transform == "SOFTMAX" || transform == "SOFTMAX_ZERO") {
+        const bool keepsZeros = transform == "SOFTMAX_ZERO";
+        const double top = row.empty() ? 0 : *std::max_element(row.begin(), row.end());
+        double sum = 0;
+        for (double& v : row) {
+            v = keepsZeros && v == 0 ? 0 : std::exp(v - top);
+            sum += v;
+        }
+        for (double& v : row) v = sum == 0 ? v : v / sum;
+        return {};
+    }
+    return opError("post_transform " + transform + " is not known");
+}
+
+base::Result<void> storeScores(KernelContext& context, std::size_t output, std::vector<double>& scores, std::int64_t rows,
+                               std::int64_t columns) {
+    const std::string transform = context.attributes().getString("post_transform", "NONE");
+    SONDE_ASSIGN(Tensor y, context.output(output, DType::Float32, Shape{rows, columns}));
+    for (std::int64_t r = 0; r < rows; ++r) {
+        SONDE_TRY(transformScores(std::span(scores).subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns)), transform));
+    }
+    std::transform(scores.begin(), scores.end(), y.mutableData<float>(), [](double v) { return static_cast<float>(v); });
+    return {};
+}
+
+base::Result<void> linearRegressor(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    SONDE_ASSIGN(const Table table, tableOf(context.in(0)));
+    const std::int64_t targets = attributes.getInt("targets", 1);
+    if (targets < 1 || targets > (1 << 20)) return opError(std::to_string(targets) + " targets");
+    SONDE_ASSIGN(auto scores, linearScores(context.in(0), table, attributes.getFloats("coefficients"), attributes.getFloats("intercepts"),
+                                           static_cast<std::size_t>(targets)));
+    return storeScores(context, 0, scores, table.rows, targets);
+}
+
+base::Result<void> linearClassifier(KernelContext& context) {
+    const Attributes& attributes = context.attributes();
+    SONDE_ASSIGN(const Table table, tableOf(context.in(0)));
+    const auto texts = attributes.getStrings("classlabels_strings");
+    const auto numbers = attributes.getInts("classlabels_ints");
+    const std::vector<double> weights = attributes.getFloats("coefficients");
+    const std::size_t classes = texts.empty() ? numbers.size() : texts.size();
+    const std::size_t targets = table.columns == 0 ? 0 : weights.size() / static_cast<std::size_t>(table.columns);
+    SONDE_ASSIGN(auto scores, linearScores(context.in(0), table, weights, attributes.getFloats("intercepts"), targets));
+    // One score for two classes: the other class has its opposite.
+    if (targets == 1 && classes == 2) {
+        std::vector<double> both;
+        for (double score : scores) both.insert(both.end(), {-score, score});
+        scores = std::move(both);
+    } else if (targets != classes) {
+        return opError(std::to_string(targets) + " scores for " + std::to_string(classes) + " classes");
+    }
+    std::vector<std::string> textLabels;
+    std::vector<std::int64_t> numberLabels;
+    for (std::int64_t r = 0; r < table.rows; ++r) {
+        const auto row = scores.begin() + r * static_cast<std::ptrdiff_t>(classes);
+        const auto best = static_cast<std::size_t>(std::max_element(row, row + static_cast<std::ptrdiff_t>(classes)) - row);
+        texts.empty() ? numberLabels.push_back(numbers[best]) : textLabels.push_back(texts[best]);
+    }
+    if (texts.empty()) context.setOutput(0, Value(Tensor::of<std::int64_t>({table.rows}, numberLabels)));
+    else context.setOutput(0, Value(Tensor::ofStrings({table.rows}, std::move(textLabels))));
+    if (!context.wants(1)) return {};
+    return storeScores(context, 1, scores, table.rows, static_cast<std::int64_t>(classes));
+}
+
+}  // namespace
+
+void define_ml(Registry& registry) {
+    registry.add(mlRow("ArrayFeatureExtractor", 1, "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures));
+    registry.add(mlRow("Binarizer", 1, "1 above a threshold, else 0").in("X", kFeatures).out("Y").attrFloat("threshold", 0).runs(binarize, inferSame));
+    registry.add(mlRow("Scaler", 1, "(x − offset) · scale for each feature").in("X", kFeatures).out("Y").attr("offset", AttributeKind::Floats)
+                     .attr("scale", AttributeKind::Floats).runs(scale));
+    registry.add(mlRow("Imputer", 1, "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
+                     .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
+    registry.add(mlRow("Normalizer", 1, "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows));
+    registry.add(mlRow("OneHotEncoder", 1, "A 1 at the place of the category").in("X").out("Y").attrInts("cats_int64s")
+                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot));
+    registry.add(mlRow("LabelEncoder", 1, "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
+                     .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
+                     .runs(labelEncoderOfClasses));
+    for (int since : {2, 4}) {
+        registry.add(mlRow("LabelEncoder", since, "Each element replaced by what a table holds for it").in("X").out("Y")
+                         .attr("keys_strings", AttributeKind::Strings).attrInts("keys_int64s").attr("keys_floats", AttributeKind::Floats)
+                         .attr("keys_tensor", AttributeKind::Tensor).attr("values_strings", AttributeKind::Strings).attrInts("values_int64s")
+                         .attr("values_floats", AttributeKind::Floats).attr("values_tensor", AttributeKind::Tensor)
+                         .attr("default_tensor", AttributeKind::Tensor).attrInt("default_int64", -1).attrString("default_string", "_Unused")
+                         .attrFloat("default_float", -0.0).runs(labelEncoder));
+    }
+    registry.add(mlRow("LinearRegressor", 1, "Weighted sums of the features").in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats)
+                     .attr("intercepts", AttributeKind::Floats).attrString("post_transform", "NONE").attrInt("targets", 1).runs(linearRegressor));
+    registry.add(mlRow("LinearClassifier", 1, "The class with the largest weighted sum, and all scores").in("X", kFeatures).out("Y").out("Z")
+                     .attr("coefficients", AttributeKind::Floats).attr("intercepts", AttributeKind::Floats).attrInts("classlabels_ints")
+                     .attr("classlabels_strings", AttributeKind::Strings).attrInt("multi_class", 0).attrString("post_transform", "NONE").runs(linearClassifier));
+}
+
+}  // namespace sonde::ops
