@@ -70,8 +70,17 @@ std::vector<std::byte> answer(sonde::layout::Graphviz& graphviz, std::span<const
     return {begin, begin + text.size()};
 }
 
+/// Makes Graphviz load its plug-ins and fonts before the first request comes.
+void warmUp(sonde::layout::Graphviz& graphviz) {
+    sonde::layout::BoxGraph graph;
+    graph.boxes = {{100, 30}, {100, 30}};
+    graph.edges = {{0, 1, 10.0, -10.0}};
+    (void)graphviz.layout(graph);
+}
+
 int serve(int in, int out) {
     sonde::layout::Graphviz graphviz;
+    warmUp(graphviz);
     FrameBytes bytes;
     std::vector<std::byte> request;
     while (readAll(in, bytes)) {

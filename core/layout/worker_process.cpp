@@ -55,6 +55,7 @@ class SpawnSettings {
 }  // namespace
 
 bool WorkerProcess::start(const std::filesystem::path& program) {
+    if (alive()) return true;
     if (program.empty()) return false;
     int ends[2];  // a socket and not a pipe: writing to one whose reader died can be told not to raise SIGPIPE
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;
@@ -156,7 +157,7 @@ WorkerProcess::Answer WorkerProcess::exchange(std::span<const std::byte> request
 WorkerProcess::Answer WorkerProcess::ask(const std::filesystem::path& program, std::span<const std::byte> request,
                                          std::chrono::milliseconds budget, std::stop_token stop) {
     const bool fresh = !alive();
-    if (fresh && !start(program)) return {Outcome::NoProgram, {}};
+    if (!start(program)) return {Outcome::NoProgram, {}};
     Answer answer = exchange(request, budget, stop);
     if (answer.outcome != Outcome::Reply && answer.outcome != Outcome::Refused) {
         end();

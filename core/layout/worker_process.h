@@ -41,13 +41,14 @@ class WorkerProcess {
     Answer ask(const std::filesystem::path& program, std::span<const std::byte> request,
                std::chrono::milliseconds budget, std::stop_token stop);
 
+    /// Starts the process if it is not alive; false if it cannot be.
+    bool start(const std::filesystem::path& program);
     bool alive() const { return m_pid > 0; }
     pid_t pid() const { return m_pid; }
     /// Kills the process and waits for its end.
     void end();
 
   private:
-    bool start(const std::filesystem::path& program);
     Outcome waitFor(short events, Clock::time_point deadline, const std::stop_token& stop) const;
     Outcome send(std::span<const std::byte> bytes, Clock::time_point deadline, const std::stop_token& stop);
     Outcome receive(std::span<std::byte> bytes, Clock::time_point deadline, const std::stop_token& stop);

@@ -87,6 +87,13 @@ LayoutWorkers::~LayoutWorkers() = default;
 const fs::path& LayoutWorkers::program() const { return m_impl->program; }
 std::size_t LayoutWorkers::processes() const { return m_impl->slots.size(); }
 
+void LayoutWorkers::start() {
+    const std::lock_guard lock(m_impl->mutex);
+    for (Impl::Slot& slot : m_impl->slots) {
+        if (!slot.busy) slot.process.start(m_impl->program);
+    }
+}
+
 std::vector<int> LayoutWorkers::processIds() const {
     const std::lock_guard lock(m_impl->mutex);
     std::vector<int> ids;

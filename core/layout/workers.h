@@ -28,6 +28,9 @@ class LayoutWorkers {
     LayoutWorkers(const LayoutWorkers&) = delete;
     LayoutWorkers& operator=(const LayoutWorkers&) = delete;
 
+    /// Starts the helpers already, so that the first layout need not wait for them to load Graphviz. Returns at once.
+    void start();
+
     static constexpr std::chrono::milliseconds kDefaultBudget{1500};
 
     /// Graphviz's picture, or within `budget` of wall time the layered engine's with `BoxLayout::note` saying why.

@@ -102,6 +102,8 @@ class TestLayoutWorkers : public QObject {
         {
             LayoutWorkers workers({kWorker, 1});
             QVERIFY(workers.processIds().empty());
+            workers.start();
+            QCOMPARE(workers.processIds().size(), std::size_t{1});
             QVERIFY(workers.layout(residual(2)));
             pid = workers.processIds().at(0);
             QVERIFY(workers.layout(residual(3)));
