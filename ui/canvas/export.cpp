@@ -2,6 +2,7 @@
 
 #include <QBuffer>
 #include <QFileInfo>
+#include <QHashFunctions>
 #include <QPdfWriter>
 #include <QRegularExpression>
 #include <QSaveFile>
@@ -63,7 +64,18 @@ void fixVolatileParts(QByteArray& pdf) {
         if (at > id + 4 && std::strchr(kHex, pdf[at])) pdf[at] = '0';
 }
 
+/// The writer keeps fonts in hash tables and writes them as those are ordered: while this lives, that is the same order
+/// in every process. Tables keep the seed that they were made with, so others are not disturbed.
+class FixedHashOrder {
+  public:
+    FixedHashOrder() { QHashSeed::setDeterministicGlobalSeed(); }
+    ~FixedHashOrder() { QHashSeed::resetRandomGlobalSeed(); }
+    FixedHashOrder(const FixedHashOrder&) = delete;
+    FixedHashOrder& operator=(const FixedHashOrder&) = delete;
+};
+
 QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
+    const FixedHashOrder order;
     const QRectF page = pageOf(painter);
     // Readers refuse pages of more than 14,400 points: a larger picture is drawn smaller.
     const double shrink = std::min(1.0, 14000.0 / std::max(page.width(), page.height()));

@@ -6,6 +6,7 @@ namespace sonde::canvas {
 namespace {
 
 using graph::Expr;
+using graph::ExprId;
 using graph::ExprKind;
 using graph::InternalGraph;
 using layout::ItemDescription;
@@ -81,6 +82,7 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     out.title = operatorName(expr);
     out.qualname = expr.qualname ? text(*expr.qualname) : QString();
     if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
+    if (out.name == out.qualname) out.name.clear();
     if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(expr.outputs.size() - 1);
     return out;
 }
@@ -133,6 +135,23 @@ OpCategory categoryOf(const Expr& expr) {
     return OpCategory::Unknown;
 }
 
+namespace {
+
+/// The one operation that a called module consists of; none if there are several.
+ExprId soleOperation(const InternalGraph& graph, const Expr& call) {
+    if (call.kind != ExprKind::CallModule || call.bodies.size() != 1) return {};
+    ExprId sole;
+    for (const ExprId id : graph.body(call.bodies.front()).order) {
+        const Expr& expr = graph.expr(id);
+        if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || layout::Outline::isConstant(expr)) continue;
+        if (sole.valid()) return {};
+        sole = id;
+    }
+    return sole;
+}
+
+}  // namespace
+
 OpCategory categoryOf(const InternalGraph& graph, const ItemDescription& what) {
     switch (what.kind) {
         case ItemKind::Input: return OpCategory::Input;
@@ -142,7 +161,9 @@ OpCategory categoryOf(const InternalGraph& graph, const ItemDescription& what) {
         case ItemKind::Stub: return OpCategory::Constant;
         case ItemKind::Expr: break;
     }
-    return categoryOf(graph.expr(what.expr));
+    const Expr& expr = graph.expr(what.expr);
+    const ExprId sole = soleOperation(graph, expr);
+    return categoryOf(sole.valid() ? graph.expr(sole) : expr);
 }
 
 QStringList attributeLines(const Expr& expr, qsizetype most) {

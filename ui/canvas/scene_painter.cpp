@@ -98,7 +98,10 @@ bool ScenePainter::labelShown(std::uint32_t id) const {
         for (const std::uint32_t item : near.items) {
             const layout::SceneItem& other = m_index->scene().items[item];
             if (!shown) break;
-            if (!other.what.open) shown = !toQt(other.rect).intersects(rect);
+            const QRectF box = toQt(other.rect);
+            // Not over a card, nor across the border or the title of an open box.
+            shown = other.what.open ? !box.intersects(rect) || box.adjusted(0, other.titleHeight, 0, 0).contains(rect)
+                                    : !box.intersects(rect);
         }
         // Of two labels that would overlap the first edge's stays, whatever part of the picture is painted.
         for (const std::uint32_t other : near.edges) {

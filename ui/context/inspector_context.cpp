@@ -84,6 +84,11 @@ Selection InspectorContext::selectionOf(const QString& qualname) const {
     const std::string wanted = qualname.toStdString();
     for (const graph::Scope& scope : graph().scopes())
         if (scope.qualname == wanted) return selectionOf(scope.id);
+    // A module that was not traced into has no scope: its call stands for it.
+    for (const graph::ExprId id : graph().main().order) {
+        const graph::Expr& expr = graph().expr(id);
+        if (expr.kind == graph::ExprKind::CallModule && expr.target == wanted) return selectionOf(id);
+    }
     Selection selection;
     selection.kind = Selection::Kind::Module;
     selection.qualname = qualname;
