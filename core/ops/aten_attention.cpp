@@ -1,0 +1,127 @@
+// Attention as ATen has it, from matrix products and softmax.
+
+#include <array>
+#include <cmath>
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+Value ints(std::initializer_list<std::int64_t> values) {
+    tensor::ValueList list;
+    for (std::int64_t value : values) list.push_back(Value::ofInt(value));
+    return Value::list(std::move(list));
+}
+
+/// beta input + alpha (batch1 batch2)
+base::Result<void> baddbmm(KernelContext& context) {
+    SONDE_ASSIGN(Tensor product, invokeAten(context, "bmm", {context.value(1), context.value(2)}));
+    SONDE_ASSIGN(Tensor scaled, invokeAten(context, "mul.Scalar", {Value(std::move(product)), context.value(4)}));
+    SONDE_ASSIGN(Tensor input, invokeAten(context, "mul.Scalar", {context.value(0), context.value(3)}));
+    SONDE_ASSIGN(Tensor result, invokeAten(context, "add.Tensor", {Value(std::move(input)), Value(std::move(scaled))}));
+    context.setOutput(0, Value(std::move(result)));
+    return {};
+}
+
+/// softmax(q k^T / sqrt(d) + mask) v over the last two dimensions; also gives the weights.
+base::Result<std::pair<Tensor, Tensor>> attend(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const Value& mask,
+                                               double scale) {
+    SONDE_ASSIGN(const Tensor transposed, k.transposed(k.rank() - 2, k.rank() - 1).contiguous());
+    SONDE_ASSIGN(Tensor scores, invokeAten(context, "matmul", {Value(q), Value(transposed)}));
+    SONDE_ASSIGN(scores, invokeAten(context, "mul.Scalar", {Value(scores), Value::ofFloat(scale)}));
+    if (mask.isTensor() && mask.tensor().dtype() == DType::Bool) {
+        SONDE_ASSIGN(Tensor hidden, invokeAten(context, "logical_not", {mask}));
+        SONDE_ASSIGN(scores, invokeAten(context, "masked_fill.Scalar", {Value(scores), Value(std::move(hidden)), Value::ofFloat(-INFINITY)}));
+    } else if (mask.isTensor()) {
+        SONDE_ASSIGN(scores, invokeAten(context, "add.Tensor", {Value(scores), mask}));
+    }
+    SONDE_ASSIGN(Tensor weights, invokeAten(context, "softmax.int", {Value(scores), Value::ofInt(-1)}));
+    SONDE_ASSIGN(Tensor result, invokeAten(context, "matmul", {Value(weights), Value(v)}));
+    return std::pair(std::move(result), std::move(weights));
+}
+
+/// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+base::Result<void> scaledDotProduct(KernelContext& context) {
+    const Tensor& q = context.in(0);
+    const Tensor& k = context.in(1);
+    if (q.rank() < 2 || k.rank() < 2) return opError("attention wants at least two dimensions");
+    Value mask = context.value(3);
+    SONDE_ASSIGN(const double causal, numberOf(context.value(5)));
+    if (causal != 0) {
+        SONDE_ASSIGN(Tensor all, invokeAten(context, "ones", {ints({q.dim(q.rank() - 2), k.dim(k.rank() - 2)}), Value::ofInt(torchFromDType(DType::Bool))}));
+        SONDE_ASSIGN(Tensor lower, invokeAten(context, "tril", {Value(std::move(all))}));
+        mask = Value(std::move(lower));
+    }
+    double scale = 1 / std::sqrt(static_cast<double>(q.dim(q.rank() - 1)));
+    if (context.has(6)) {
+        SONDE_ASSIGN(scale, numberOf(context.value(6)));
+    }
+    SONDE_ASSIGN(auto result, attend(context, q, k, context.in(2), mask, scale));
+    context.setOutput(0, Value(std::move(result.first)));
+    return {};
+}
+
+/// x [N,L,E] -> [N,heads,L,E / heads]
+base::Result<Tensor> split(const Tensor& x, std::int64_t heads) {
+    SONDE_ASSIGN(const Tensor parted, x.reshaped({x.dim(0), x.dim(1), heads, x.dim(2) / heads}));
+    return parted.transposed(1, 2).contiguous();
+}
+
+/// _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask,
+/// need_weights, average_attn_weights, mask_type): self-attention with one projection for the three inputs.
+base::Result<void> multiHead(KernelContext& context) {
+    SONDE_ASSIGN(const std::int64_t heads, intOf(context.value(4)));
+    const Tensor& weight = context.in(5);
+    const Tensor& bias = context.in(6);
+    const std::int64_t embed = weight.rank() == 2 ? weight.dim(1) : 0;
+    bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 && bias.dim(0) == 3 * embed;
+    for (std::size_t i = 0; i < 3; ++i) good = good && context.in(i).rank() == 3 && context.in(i).dim(2) == embed;
+    if (!good) return opError("the sizes of a multi-head attention do not go together");
+    if (context.has(9)) return opError("a mask in _native_multi_head_attention is not supported");
+    std::array<Tensor, 3> parts;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto start = static_cast<std::int64_t>(i) * embed;
+        SONDE_ASSIGN(Tensor projected, invokeAten(context, "linear", {context.value(i), Value(weight.sliced(0, start, embed)), Value(bias.sliced(0, start, embed))}));
+        SONDE_ASSIGN(parts[i], split(projected, heads));
+    }
+    SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], Value(), 1 / std::sqrt(static_cast<double>(embed / heads))));
+    SONDE_ASSIGN(const Tensor joined, result.first.transposed(1, 2).contiguous());
+    SONDE_ASSIGN(Tensor flat, joined.reshaped(context.in(0).shape()));
+    SONDE_ASSIGN(Tensor output, invokeAten(context, "linear", {Value(std::move(flat)), context.value(7), context.value(8)}));
+    context.setOutput(0, Value(std::move(output)));
+    if (context.wants(1)) {
+        SONDE_ASSIGN(const double average, numberOf(context.value(11)));
+        Tensor weights = result.second;
+        if (average != 0) {
+            SONDE_ASSIGN(weights, invokeAten(context, "mean.dim", {Value(weights), ints({1})}));
+        }
+        context.setOutput(1, Value(std::move(weights)));
+    }
+    return {};
+}
+
+void add(Registry& registry, std::string_view schema, std::string_view summary, Category category, base::Result<void> (*kernel)(KernelContext&),
+         base::Result<void> (*infer)(InferContext&)) {
+    OpDef def = atenRow(schema, summary, category, kernel, infer);
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    registry.add(std::move(def));
+}
+
+}  // namespace
+
+void define_aten_attention(Registry& registry) {
+    add(registry, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta self + alpha batch1 batch2", Category::Layer,
+        baddbmm, [](InferContext& c) { constexpr std::size_t kFactors[] = {1, 2}; return inferAs(c, "aten", "bmm", kFactors); });
+    add(registry, "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None) -> Tensor",
+        "softmax(q k^T / sqrt(d) + mask) v", Category::Attention, scaledDotProduct, inferSame);
+    add(registry, "_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
+                  "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
+        "self-attention with its projections", Category::Attention, multiHead, inferSame);
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,149 @@
+// ATen's recurrent layers: several layers, both directions. The input's part of the gates is one matrix product for all
+// steps; each step adds the state's part.
+
+#include <cmath>
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+enum class Cell : std::uint8_t { Lstm, Gru, Tanh, Relu };
+
+struct Layout {
+    Cell cell = Cell::Lstm;
+    std::int64_t steps = 0, batch = 0, hidden = 0;
+    std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+};
+
+float sigmoid(float x) { return 1.0F / (1.0F + std::exp(-x)); }
+
+/// One step of one sequence. `x` and `h` hold the gates' parts from the input and from the state.
+///  LSTM (gates i, f, g, o): c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c')
+///  GRU (r, z, n): n' = tanh(x_n + sigmoid(r) h_n), h' = (1 - sigmoid(z)) n' + sigmoid(z) h
+void step(Cell cell, std::int64_t hidden, const float* x, const float* h, float* state, float* memory) {
+    for (std::int64_t i = 0; i < hidden; ++i) {
+        const auto gate = [&](std::int64_t k) { return x[k * hidden + i] + h[k * hidden + i]; };
+        switch (cell) {
+            case Cell::Lstm:
+                memory[i] = sigmoid(gate(1)) * memory[i] + sigmoid(gate(0)) * std::tanh(gate(2));
+                state[i] = sigmoid(gate(3)) * std::tanh(memory[i]);
+                break;
+            case Cell::Gru: {
+                const float update = sigmoid(gate(1));
+                const float fresh = std::tanh(x[2 * hidden + i] + sigmoid(gate(0)) * h[2 * hidden + i]);
+                state[i] = (1 - update) * fresh + update * state[i];
+                break;
+            }
+            case Cell::Tanh: state[i] = std::tanh(gate(0)); break;
+            case Cell::Relu: state[i] = std::max(gate(0), 0.0F); break;
+        }
+    }
+}
+
+struct Direction {
+    Value inputWeight, stateWeight, inputBias, stateBias;
+};
+
+/// x [T,N,I] -> y [T,N,H], written at `column` of rows of `width`. `state` and `memory` [N,H] are changed.
+base::Result<void> runDirection(KernelContext& context, const Layout& layout, const Tensor& x, const Direction& weights, bool backward,
+                                Tensor& state, Tensor& memory, float* y, std::int64_t width) {
+    SONDE_ASSIGN(const Tensor fromInput, invokeAten(context, "linear", {Value(x), weights.inputWeight, weights.inputBias}));
+    const std::int64_t gateRow = layout.gates() * layout.hidden;
+    if (fromInput.dim(2) != gateRow) return opError("the weights of a recurrent layer do not go together");
+    for (std::int64_t t = 0; t < layout.steps; ++t) {
+        if (context.cancelled()) return opError("cancelled");
+        const std::int64_t at = backward ? layout.steps - 1 - t : t;
+        SONDE_ASSIGN(const Tensor fromState, invokeAten(context, "linear", {Value(state), weights.stateWeight, weights.stateBias}));
+        if (fromState.dim(1) != gateRow) return opError("the weights of a recurrent layer do not go together");
+        SONDE_ASSIGN(state, state.clone());
+        for (std::int64_t n = 0; n < layout.batch; ++n) {
+            float* row = state.mutableData<float>() + n * layout.hidden;
+            step(layout.cell, layout.hidden, fromInput.data<float>() + (at * layout.batch + n) * gateRow, fromState.data<float>() + n * gateRow,
+                 row, layout.cell == Cell::Lstm ? memory.mutableData<float>() + n * layout.hidden : nullptr);
+            std::copy_n(row, layout.hidden, y + (at * layout.batch + n) * width);
+        }
+    }
+    return {};
+}
+
+/// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+base::Result<void> recurrent(KernelContext& context, Cell cell) {
+    Tensor x = context.in(0);
+    const tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
+    if (!context.value(2).isListLike() || x.rank() != 3 || x.dtype() != DType::Float32) return opError("a recurrent layer wants float32[T,N,I] and a list of weights");
+    const tensor::ValueList& parameters = context.value(2).items();
+    SONDE_ASSIGN(const double hasBiases, numberOf(context.value(3)));
+    SONDE_ASSIGN(const std::int64_t layers, intOf(context.value(4)));
+    SONDE_ASSIGN(const double bidirectional, numberOf(context.value(7)));
+    SONDE_ASSIGN(const double batchFirst, numberOf(context.value(8)));
+    const std::size_t perDirection = hasBiases != 0 ? 4 : 2;
+    const std::size_t directions = bidirectional != 0 ? 2 : 1;
+    const std::size_t wantedStates = cell == Cell::Lstm ? 2 : 1;
+    bool good = layers > 0 && layers < 1000 && parameters.size() == static_cast<std::size_t>(layers) * directions * perDirection && states.size() >= wantedStates;
+    for (const Value& value : parameters) good = good && value.isTensor();
+    for (const Value& value : states) good = good && value.isTensor() && value.tensor().rank() == 3 && value.tensor().dtype() == DType::Float32;
+    if (!good) return opError("the weights or states of a recurrent layer do not go together");
+    if (batchFirst != 0) {
+        SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
+    }
+    Layout layout{cell, x.dim(0), x.dim(1), states[0].tensor().dim(2)};
+    const tensor::Shape stateShape{layers * static_cast<std::int64_t>(directions), layout.batch, layout.hidden};
+    for (std::size_t i = 0; i < wantedStates; ++i) {
+        if (states[i].tensor().shape() != stateShape) return opError("the state of a recurrent layer is " + states[i].typeText() + " instead of " + stateShape.text());
+    }
+    std::vector<Value> lastStates, lastMemories;
+    const std::int64_t width = layout.hidden * static_cast<std::int64_t>(directions);
+    for (std::size_t layer = 0; layer < static_cast<std::size_t>(layers); ++layer) {
+        SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, {layout.steps, layout.batch, width}));
+        for (std::size_t d = 0; d < directions; ++d) {
+            const std::size_t index = layer * directions + d;
+            const Value* at = &parameters[index * perDirection];
+            const Direction weights{at[0], at[1], hasBiases != 0 ? at[2] : Value(), hasBiases != 0 ? at[3] : Value()};
+            SONDE_ASSIGN(Tensor state, states[0].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
+            Tensor memory;
+            if (cell == Cell::Lstm) {
+                SONDE_ASSIGN(memory, states[1].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
+            }
+            SONDE_TRY(runDirection(context, layout, x, weights, d == 1, state, memory, y.mutableData<float>() + static_cast<std::int64_t>(d) * layout.hidden, width));
+            lastStates.emplace_back(std::move(state));
+            if (cell == Cell::Lstm) lastMemories.emplace_back(std::move(memory));
+        }
+        x = std::move(y);
+    }
+    if (batchFirst != 0) {
+        SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
+    }
+    context.setOutput(0, Value(std::move(x)));
+    SONDE_ASSIGN(Tensor h, invokeAten(context, "stack", {Value::list(std::move(lastStates))}));
+    if (context.wants(1)) context.setOutput(1, Value(std::move(h)));
+    if (cell == Cell::Lstm && context.wants(2)) {
+        SONDE_ASSIGN(Tensor c, invokeAten(context, "stack", {Value::list(std::move(lastMemories))}));
+        context.setOutput(2, Value(std::move(c)));
+    }
+    return {};
+}
+
+void add(Registry& registry, std::string_view schema, std::string_view summary, Cell cell) {
+    OpDef def = atenRow(schema, summary, Category::Layer, [cell](KernelContext& context) { return recurrent(context, cell); });
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    registry.add(std::move(def));
+}
+
+}  // namespace
+
+void define_aten_recurrent(Registry& registry) {
+    add(registry, "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+        "long short-term memory (Hochreiter, Schmidhuber 1997)", Cell::Lstm);
+    add(registry, "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+        "gated recurrent unit (Cho et al. 2014)", Cell::Gru);
+    add(registry, "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+        "recurrent layer with tanh", Cell::Tanh);
+    add(registry, "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+        "recurrent layer with max(x, 0)", Cell::Relu);
+}
+
+}  // namespace sonde::ops

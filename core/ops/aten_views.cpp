@@ -1,0 +1,288 @@
+// ATen's views: slices, selections, expansions, pieces. They share memory with their input where they can.
+
+#include <algorithm>
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/views.h"
+
+namespace sonde::ops {
+
+namespace {
+
+base::Result<void> give(KernelContext& context, Tensor tensor) {
+    context.setOutput(0, Value(std::move(tensor)));
+    return {};
+}
+
+/// slice(x, dim, start, end, step)
+base::Result<void> slice(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    SONDE_ASSIGN(Tensor view, slicedView(x, axis, context.value(2), context.value(3), context.value(4)));
+    return give(context, std::move(view));
+}
+
+base::Result<void> inferSlice(InferContext& context) {
+    if (!context.in(0).shape || context.constant(1).isNone()) return {};
+    Dims dims = *context.in(0).shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
+    const auto isFree = [&](std::size_t i) { return context.in(i).kind && *context.in(i).kind != ValueKind::None && context.constant(i).isNone(); };
+    if (dims[axis].known() && !isFree(2) && !isFree(3)) {
+        SONDE_ASSIGN(const SliceRange range, sliceRange(dims[axis].value, context.constant(2), context.constant(3), context.constant(4)));
+        dims[axis] = Dim::of(range.count);
+    } else {
+        dims[axis] = Dim{};
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> select(KernelContext& context) {
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    SONDE_ASSIGN(const std::int64_t index, intOf(context.value(2)));
+    SONDE_ASSIGN(Tensor view, selectedView(context.in(0), axis, index));
+    return give(context, std::move(view));
+}
+
+base::Result<void> inferSelect(InferContext& context) {
+    if (!context.in(0).shape || context.constant(1).isNone()) return {};
+    Dims dims = *context.in(0).shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> narrow(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    SONDE_ASSIGN(const std::int64_t start, intOf(context.value(2)));
+    SONDE_ASSIGN(const std::int64_t length, intOf(context.value(3)));
+    if (start < 0 || length < 0 || start > x.dim(axis) - length) return opError("narrow reaches beyond " + x.typeText());
+    return give(context, x.sliced(axis, start, length));
+}
+
+/// -1 keeps the extent.
+base::Result<void> expand(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    std::vector<std::int64_t> wanted;
+    if (context.value(1).isTensor()) {
+        wanted = context.in(1).shape().dims();
+    } else {
+        SONDE_ASSIGN(wanted, intsOf(context.value(1)));
+    }
+    if (wanted.size() < x.rank()) return opError("cannot expand " + x.typeText() + " to " + Shape(wanted).text());
+    const std::size_t added = wanted.size() - x.rank();
+    for (std::size_t i = added; i < wanted.size(); ++i) {
+        if (wanted[i] == -1) wanted[i] = x.dim(i - added);
+    }
+    SONDE_ASSIGN(Tensor view, x.expanded(Shape(wanted)));
+    return give(context, std::move(view));
+}
+
+base::Result<void> viewAs(KernelContext& context) {
+    SONDE_ASSIGN(Tensor view, context.in(0).reshaped(context.in(1).shape()));
+    return give(context, std::move(view));
+}
+
+base::Result<void> inferLikeOther(InferContext& context) {
+    setLike(context, 0, context.in(1).shape);
+    return {};
+}
+
+base::Result<void> pieces(KernelContext& context, std::size_t axis, const std::vector<std::int64_t>& lengths) {
+    tensor::ValueList list;
+    std::int64_t start = 0;
+    for (std::int64_t length : lengths) {
+        list.emplace_back(context.in(0).sliced(axis, start, length));
+        start += length;
+    }
+    context.setOutput(0, Value::list(std::move(list)));
+    return {};
+}
+
+/// Parts of `size`, the last one may be shorter. chunk: size = ceil(extent / chunks).
+base::Result<void> split(KernelContext& context, bool isChunk) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(2)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    SONDE_ASSIGN(std::int64_t size, intOf(context.value(1)));
+    if (size <= 0) return opError("parts must be larger than 0");
+    if (isChunk) size = std::max<std::int64_t>((x.dim(axis) + size - 1) / size, 1);
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t start = 0; start < x.dim(axis); start += size) lengths.push_back(std::min(size, x.dim(axis) - start));
+    if (lengths.empty()) lengths.push_back(0);
+    return pieces(context, axis, lengths);
+}
+
+base::Result<void> splitWithSizes(KernelContext& context) {
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(2)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    SONDE_ASSIGN(const std::vector<std::int64_t> lengths, intsOf(context.value(1)));
+    std::int64_t sum = 0;
+    for (std::int64_t length : lengths) {
+        if (length < 0 || length > context.in(0).dim(axis) - sum) return opError("the parts do not add up to " + context.in(0).typeText());
+        sum += length;
+    }
+    if (sum != context.in(0).dim(axis)) return opError("the parts do not add up to " + context.in(0).typeText());
+    return pieces(context, axis, lengths);
+}
+
+base::Result<void> unbind(KernelContext& context) {
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    tensor::ValueList list;
+    for (std::int64_t i = 0; i < context.in(0).dim(axis); ++i) list.emplace_back(context.in(0).selected(axis, i));
+    context.setOutput(0, Value::list(std::move(list)));
+    return {};
+}
+
+base::Result<void> inferList(InferContext& context) {
+    TypeInfo list;
+    list.kind = ValueKind::List;
+    list.elements = {TypeInfo::tensor(context.in(0).dtype)};
+    if (context.in(0).shape) list.elements.front().shape = unknownDims(context.in(0).shape->size());
+    context.set(0, std::move(list));
+    return {};
+}
+
+base::Result<void> size(KernelContext& context) {
+    tensor::ValueList dims;
+    for (std::int64_t dim : context.in(0).shape()) dims.push_back(Value::ofInt(dim));
+    context.setOutput(0, Value::tuple(std::move(dims)));
+    return {};
+}
+
+base::Result<void> inferSize(InferContext& context) {
+    TypeInfo type;
+    type.kind = ValueKind::Tuple;
+    context.set(0, std::move(type));
+    if (!context.in(0).shape) return {};
+    tensor::ValueList dims;
+    for (const Dim& dim : *context.in(0).shape) {
+        if (!dim.known()) return {};
+        dims.push_back(Value::ofInt(dim.value));
+    }
+    context.setKnown(0, Value::tuple(std::move(dims)));
+    return {};
+}
+
+base::Result<void> sizeOf(KernelContext& context) {
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    context.setOutput(0, Value::ofInt(context.in(0).dim(axis)));
+    return {};
+}
+
+base::Result<void> inferSizeOf(InferContext& context) {
+    TypeInfo type;
+    type.kind = ValueKind::Int;
+    context.set(0, std::move(type));
+    if (!context.in(0).shape || context.constant(1).isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
+    const Dim& extent = (*context.in(0).shape)[axis];
+    if (extent.known()) context.setKnown(0, Value::ofInt(extent.value));
+    return {};
+}
+
+base::Result<void> rankOf(KernelContext& context) {
+    context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(context.in(0).rank())));
+    return {};
+}
+
+base::Result<void> inferRank(InferContext& context) {
+    TypeInfo type;
+    type.kind = ValueKind::Int;
+    context.set(0, std::move(type));
+    if (context.in(0).shape) context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(context.in(0).shape->size())));
+    return {};
+}
+
+base::Result<void> numel(KernelContext& context) {
+    context.setOutput(0, Value::ofInt(context.in(0).numel()));
+    return {};
+}
+
+/// The dtype of argument `from`: a number of c10::ScalarType, or another tensor's.
+base::Result<void> convert(KernelContext& context, std::size_t from) {
+    const Value& wanted = context.value(from);
+    std::optional<DType> dtype;
+    if (wanted.isTensor()) dtype = wanted.tensor().dtype();
+    else if (wanted.kind() == ValueKind::Int) dtype = dtypeFromTorch(wanted.toInt());
+    else dtype = context.in(0).dtype();  // a device alone
+    if (!dtype) return opError("there is no element type " + wanted.text());
+    SONDE_ASSIGN(Tensor converted, context.in(0).cast(*dtype));
+    return give(context, std::move(converted));
+}
+
+base::Result<void> inferConvert(InferContext& context, std::size_t from) {
+    const Value& wanted = context.constant(from);
+    DType dtype = context.in(from).isTensor() ? context.in(from).dtype : context.in(0).dtype;
+    if (wanted.kind() == ValueKind::Int) dtype = dtypeFromTorch(wanted.toInt()).value_or(DType::Undefined);
+    context.set(0, TypeInfo::tensor(dtype, context.in(0).shape));
+    return {};
+}
+
+base::Result<void> unflatten(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, x.rank()));
+    SONDE_ASSIGN(std::vector<std::int64_t> sizes, intsOf(context.value(2)));
+    std::vector<Value> request;
+    tensor::ValueList shape;
+    for (std::size_t i = 0; i < x.rank(); ++i) {
+        if (i != axis) shape.push_back(Value::ofInt(x.dim(i)));
+        else for (std::int64_t part : sizes) shape.push_back(Value::ofInt(part));
+    }
+    SONDE_ASSIGN(Tensor view, invokeAten(context, "view", {context.value(0), Value::list(std::move(shape))}));
+    return give(context, std::move(view));
+}
+
+void addView(Registry& registry, std::string_view schema, std::string_view summary, std::function<base::Result<void>(KernelContext&)> kernel,
+             std::function<base::Result<void>(InferContext&)> infer = {}, Category category = Category::Tensor) {
+    OpDef def = atenRow(schema, summary, category, std::move(kernel), std::move(infer));
+    def.acceptsStrided = true;
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    registry.add(std::move(def));
+}
+
+}  // namespace
+
+void define_aten_views(Registry& registry) {
+    addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSlice);
+    addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
+    addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow);
+    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along extents of 1, without a copy", expand);
+    addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
+    addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);
+    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in so many parts", [](KernelContext& c) { return split(c, true); }, inferList);
+    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, inferList);
+    addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferList);
+    addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferList);
+    addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferList);
+    addView(registry, "size(Tensor self) -> int[]", "extents", size, inferSize, Category::Shape);
+    addView(registry, "size.int(Tensor self, int dim) -> int", "one extent", sizeOf, inferSizeOf, Category::Shape);
+    addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
+    addView(registry, "numel(Tensor self) -> int", "number of elements", numel, {}, Category::Shape);
+    addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several", unflatten, {}, Category::Shape);
+    for (std::string_view schema : {"to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+                                    "type_as(Tensor self, Tensor other) -> Tensor",
+                                    "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {
+        addView(registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); }, [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+    }
+    addView(registry, "to.device(Tensor self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+            "x with another element type", [](KernelContext& c) { return convert(c, 2); }, [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+    addView(registry, "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",
+            "x with another element type", [](KernelContext& c) { return convert(c, 2); }, [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
+}
+
+}  // namespace sonde::ops

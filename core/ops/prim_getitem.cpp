@@ -1,0 +1,171 @@
+// x[index] and x.attribute on values whose kind is only known in a run.
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/views.h"
+#include "core/tensor/ellipsis_value.h"
+#include "core/tensor/slice_value.h"
+
+namespace sonde::ops {
+
+namespace {
+
+const tensor::SliceValue* asSlice(const Value& value) {
+    return value.kind() == ValueKind::Object ? dynamic_cast<const tensor::SliceValue*>(value.object().get()) : nullptr;
+}
+bool isEllipsis(const Value& value) {
+    return value.kind() == ValueKind::Object && dynamic_cast<const tensor::EllipsisValue*>(value.object().get());
+}
+
+base::Result<std::size_t> elementAt(const Value& index, std::size_t size) {
+    SONDE_ASSIGN(const std::int64_t given, intOf(index));
+    const auto count = static_cast<std::int64_t>(size);
+    if (given < -count || given >= count) return opError("index " + std::to_string(given) + " is out of range for " + std::to_string(size) + " elements");
+    return static_cast<std::size_t>(given < 0 ? given + count : given);
+}
+
+base::Result<Value> ofList(const Value& list, const Value& index) {
+    const tensor::ValueList& items = list.items();
+    if (const tensor::SliceValue* slice = asSlice(index)) {
+        SONDE_ASSIGN(const SliceRange range, sliceRange(static_cast<std::int64_t>(items.size()), slice->start(), slice->stop(), slice->step()));
+        tensor::ValueList part;
+        for (std::int64_t i = 0; i < range.count; ++i) part.push_back(items[static_cast<std::size_t>(range.start + i * range.step)]);
+        return list.kind() == ValueKind::Tuple ? Value::tuple(std::move(part)) : Value::list(std::move(part));
+    }
+    SONDE_ASSIGN(const std::size_t at, elementAt(index, items.size()));
+    return items[at];
+}
+
+base::Result<Value> ofDict(const Value& dict, const Value& key) {
+    for (const auto& [known, value] : dict.dictItems()) {
+        if (tensor::identical(known, key)) return value;
+    }
+    return opError("there is no key " + key.text());
+}
+
+/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips, a tensor or a list of ints
+/// gathers. At most one part may gather; a mask picks elements.
+base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& index) {
+    const tensor::ValueList parts = index.kind() == ValueKind::Tuple ? index.items() : tensor::ValueList{index};
+    std::size_t used = 0;
+    for (const Value& part : parts) used += !part.isNone() && !isEllipsis(part) ? 1 : 0;
+    std::size_t axis = 0;
+    for (const Value& part : parts) {
+        if (isEllipsis(part)) {
+            if (used > x.rank()) return opError("too many indices for " + x.typeText());
+            // What the rest of the index does not need is skipped.
+            std::size_t behind = 0;
+            for (const Value* at = &part + 1; at != parts.data() + parts.size(); ++at) behind += !at->isNone() && !isEllipsis(*at) ? 1 : 0;
+            axis = x.rank() - behind;
+        } else if (part.isNone()) {
+            x = x.unsqueezed(axis++);
+        } else if (axis >= x.rank()) {
+            return opError("too many indices for " + x.typeText());
+        } else if (const tensor::SliceValue* slice = asSlice(part)) {
+            SONDE_ASSIGN(x, slicedView(x, axis++, slice->start(), slice->stop(), slice->step()));
+        } else if (part.isTensor() && part.tensor().rank() > 0) {
+            tensor::ValueList indices(axis);
+            indices.push_back(part);
+            SONDE_ASSIGN(Tensor packed, x.contiguous());
+            SONDE_ASSIGN(x, invokeAten(context, "index.Tensor", {Value(std::move(packed)), Value::list(std::move(indices))}));
+            axis += part.tensor().rank();
+        } else if (part.isListLike()) {
+            SONDE_ASSIGN(const std::vector<std::int64_t> numbers, intsOf(part));
+            const Tensor wanted = Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers);
+            tensor::ValueList indices(axis++);
+            indices.push_back(Value(wanted));
+            SONDE_ASSIGN(Tensor packed, x.contiguous());
+            SONDE_ASSIGN(x, invokeAten(context, "index.Tensor", {Value(std::move(packed)), Value::list(std::move(indices))}));
+        } else {
+            SONDE_ASSIGN(const std::int64_t at, intOf(part));
+            SONDE_ASSIGN(x, selectedView(x, axis, at));
+        }
+    }
+    return x;
+}
+
+base::Result<void> getItem(KernelContext& context) {
+    const Value& x = context.value(0);
+    if (x.isTensor()) {
+        SONDE_ASSIGN(Tensor part, ofTensor(context, x.tensor(), context.value(1)));
+        context.setOutput(0, Value(std::move(part)));
+        return {};
+    }
+    base::Result<Value> part = opError(x.typeText() + " cannot be indexed");
+    if (x.isListLike()) part = ofList(x, context.value(1));
+    else if (x.kind() == ValueKind::Dict) part = ofDict(x, context.value(1));
+    if (!part) return part.error();
+    context.setOutput(0, std::move(*part));
+    return {};
+}
+
+base::Result<void> inferGetItem(InferContext& context) {
+    const Value& known = context.constant(0);
+    const Value& index = context.constant(1);
+    if (known.isListLike() && index.kind() == ValueKind::Int) {
+        if (const auto item = ofList(known, index)) {
+            context.setKnown(0, *item);
+            context.set(0, TypeInfo::of(*item));
+        }
+        return {};
+    }
+    const TypeInfo& type = context.in(0);
+    if (type.kind == ValueKind::Tuple && index.kind() == ValueKind::Int && !type.elements.empty()) {
+        const auto at = elementAt(index, type.elements.size());
+        if (at) context.set(0, type.elements[*at]);
+    } else if (type.kind == ValueKind::List && type.elements.size() == 1) {
+        context.set(0, type.elements.front());
+    } else if (type.isTensor()) {
+        context.set(0, TypeInfo::tensor(type.dtype));
+    }
+    return {};
+}
+
+/// The attributes of tensors that models read.
+base::Result<void> getAttribute(KernelContext& context) {
+    if (!context.value(0).isTensor() || context.value(1).kind() != ValueKind::String) return opError("attributes are read from tensors");
+    const Tensor& x = context.in(0);
+    const std::string& name = context.value(1).toString();
+    Value result;
+    if (name == "shape") {
+        tensor::ValueList dims;
+        for (std::int64_t dim : x.shape()) dims.push_back(Value::ofInt(dim));
+        result = Value::tuple(std::move(dims));
+    } else if (name == "ndim") {
+        result = Value::ofInt(static_cast<std::int64_t>(x.rank()));
+    } else if (name == "dtype") {
+        result = Value::ofInt(torchFromDType(x.dtype()));
+    } else if (name == "device") {
+        result = Value(std::string("cpu"));
+    } else if (name == "T") {
+        std::vector<std::size_t> axes;
+        for (std::size_t i = x.rank(); i-- > 0;) axes.push_back(i);
+        result = Value(x.permuted(axes));
+    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" || name == "is_quantized") {
+        result = Value::ofBool(false);
+    } else {
+        return opError("a tensor has no attribute '" + name + "' here");
+    }
+    context.setOutput(0, std::move(result));
+    return {};
+}
+
+void addPrim(Registry& registry, std::string_view schema, std::string_view summary, Category category,
+             base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
+    OpDef def = atenRow(schema, summary, category, kernel, infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
+    def.domain = "prim";
+    def.acceptsStrided = true;
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    registry.add(std::move(def));
+}
+
+}  // namespace
+
+void define_prim_getitem(Registry& registry) {
+    addPrim(registry, "getitem(t self, t index) -> t", "part of a tensor, element of a list, entry of a dict", Category::Tensor, getItem, inferGetItem);
+    addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute, nullptr);
+}
+
+}  // namespace sonde::ops
