@@ -1,0 +1,289 @@
+// Quantisation and operators on quantised tensors: real = (quantised − zero point)·scale.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/kernels/conv.h"
+#include "core/ops/kernels/matmul.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
+#include "core/tensor/cast.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// Which element of a scale or zero point goes with an element of x: one for all, one along an axis, or one a block.
+class Granularity {
+  public:
+    static base::Result<Granularity> of(const Tensor& x, const Tensor& scale, std::int64_t axis, std::int64_t block) {
+        Granularity g;
+        if (scale.numel() == 1 && block == 0) return g;
+        SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
+        g.m_extent = x.dim(at);
+        for (std::size_t i = at + 1; i < x.rank(); ++i) g.m_inner *= x.dim(i);
+        if (scale.rank() == 1 && block == 0) {
+            if (scale.dim(0) != g.m_extent) return opError("scale " + scale.typeText() + " does not fit axis " + std::to_string(at) + " of " + x.typeText());
+            g.m_kind = Kind::Axis;
+            return g;
+        }
+        bool fits = scale.rank() == x.rank() && scale.dim(at) > 0;
+        for (std::size_t i = 0; fits && i < x.rank(); ++i) fits = i == at || scale.dim(i) == x.dim(i);
+        if (!fits) return opError("scale " + scale.typeText() + " does not fit " + x.typeText());
+        g.m_kind = Kind::Block;
+        g.m_blocks = scale.dim(at);
+        g.m_block = block > 0 ? block : (g.m_extent + g.m_blocks - 1) / g.m_blocks;
+        if ((g.m_extent + g.m_block - 1) / g.m_block > g.m_blocks) return opError("block_size " + std::to_string(block) + " does not fit scale " + scale.typeText());
+        return g;
+    }
+    std::int64_t operator()(std::int64_t i) const {
+        if (m_kind == Kind::One) return 0;
+        const std::int64_t position = i / m_inner % m_extent;
+        if (m_kind == Kind::Axis) return position;
+        return (i / (m_inner * m_extent) * m_blocks + position / m_block) * m_inner + i % m_inner;
+    }
+
+  private:
+    enum class Kind { One, Axis, Block } m_kind = Kind::One;
+    std::int64_t m_inner = 1, m_extent = 1, m_blocks = 1, m_block = 1;
+};
+
+struct Range {
+    double low, high;
+};
+
+std::optional<Range> rangeOf(DType dtype) {
+    if (!tensor::isInteger(dtype)) return std::nullopt;
+    const auto bits = static_cast<int>(tensor::bitsInFile(dtype));
+    if (tensor::isSigned(dtype)) return Range{-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
+    return Range{0, std::ldexp(1.0, bits) - 1};
+}
+
+/// The nearest integer plus the zero point, held inside the dtype.
+double quantised(double ratio, double zero, const Range& range) { return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high); }
+
+base::Result<DType> quantisedType(const Attributes& attributes, DType zeroPoint) {
+    if (zeroPoint != DType::Undefined) return zeroPoint;
+    const std::int64_t code = attributes.getInt("output_dtype", 0);
+    if (code < 0 || code >= tensor::kDTypeCount) return opError("output_dtype " + std::to_string(code) + " is not known");
+    return code == 0 ? DType::UInt8 : static_cast<DType>(code);
+}
+
+base::Result<void> checkZeroPoint(const Tensor& zero, const Tensor& scale) {
+    if (zero.numel() != scale.numel()) return opError("zero point " + zero.typeText() + " must have the shape of the scale " + scale.typeText());
+    return {};
+}
+
+base::Result<void> quantizeLinear(KernelContext& context) {
+    const Tensor &x = context.in(0), &scale = context.in(1);
+    const Attributes& attributes = context.attributes();
+    SONDE_ASSIGN(const DType to, quantisedType(attributes, context.has(2) ? context.in(2).dtype() : DType::Undefined));
+    SONDE_ASSIGN(const Granularity at, Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
+    if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
+    SONDE_ASSIGN(const Tensor values, x.cast(DType::Float32));
+    SONDE_ASSIGN(const Tensor scales, scale.cast(DType::Float32));
+    SONDE_ASSIGN(const Tensor zeros, context.has(2) ? context.in(2).cast(DType::Float32) : Tensor::zeros(DType::Float32, scale.shape()));
+    SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, x.shape()));
+    const std::optional<Range> range = rangeOf(to);
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
+        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+            const std::int64_t p = at(i);
+            const float ratio = values.data<float>()[i] / scales.data<float>()[p];
+            const double zero = static_cast<double>(zeros.data<float>()[p]);
+            real.mutableData<float>()[i] = static_cast<float>(range ? quantised(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
+        }
+    });
+    SONDE_ASSIGN(Tensor y, context.output(0, to, x.shape()));
+    tensor::castElements(DType::Float32, real.bytes(), to, y.mutableBytes(), static_cast<std::size_t>(x.numel()), attributes.getInt("saturate", 1) != 0);
+    return {};
+}
+
+base::Result<void> inferQuantize(InferContext& context) {
+    SONDE_ASSIGN(const DType to, quantisedType(context.attributes(), context.inputCount() > 2 ? context.in(2).dtype : DType::Undefined));
+    const bool open = context.inputCount() > 2 && context.has(2) && context.in(2).dtype == DType::Undefined;
+    context.set(0, TypeInfo::tensor(open ? DType::Undefined : to, context.in(0).shape));
+    return {};
+}
+
+base::Result<void> dequantizeLinear(KernelContext& context) {
+    const Tensor &x = context.in(0), &scale = context.in(1);
+    const Attributes& attributes = context.attributes();
+    SONDE_ASSIGN(const Granularity at, Granularity::of(x, scale, attributes.getInt("axis", 1), attributes.getInt("block_size", 0)));
+    if (context.has(2)) SONDE_TRY(checkZeroPoint(context.in(2), scale));
+    SONDE_ASSIGN(const Tensor values, wide(x));
+    SONDE_ASSIGN(const Tensor scales, wide(scale));
+    SONDE_ASSIGN(const Tensor zeros, context.has(2) ? wide(context.in(2)) : wideZeros(scale.shape()));
+    SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
+        for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
+            const std::int64_t p = at(i);
+            y.mutableData<double>()[i] = (values.data<double>()[i] - zeros.data<double>()[p]) * scales.data<double>()[p];
+        }
+    });
+    const std::int64_t code = attributes.getInt("output_dtype", 0);
+    if (code < 0 || code >= tensor::kDTypeCount) return opError("output_dtype " + std::to_string(code) + " is not known");
+    return setNarrow(context, 0, y, code == 0 ? scale.dtype() : static_cast<DType>(code));
+}
+
+base::Result<void> inferDequantize(InferContext& context) {
+    const std::int64_t code = context.attributes().getInt("output_dtype", 0);
+    context.set(0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(1).dtype, context.in(0).shape));
+    return {};
+}
+
+/// To uint8 over the range of x with 0 in it. Outputs: y, scale, zero point.
+base::Result<void> dynamicQuantize(KernelContext& context) {
+    const Tensor& x = context.in(0);
+    float low = 0, high = 0;
+    for (float v : x.span<float>()) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+    }
+    const float scale = (high - low) / 255.0F;
+    const Range range{0, 255};
+    const auto zero = static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantised(static_cast<double>(-low / scale), 0, range));
+    SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, x.shape()));
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
+        y.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(quantised(static_cast<double>(ratio), zero, range));
+    }
+    if (context.wants(1)) context.setOutput(1, Value(Tensor::scalar<float>(scale)));
+    if (context.wants(2)) context.setOutput(2, Value(Tensor::scalar<std::uint8_t>(zero)));
+    return {};
+}
+
+/// x − zero point as float64; a zero point with several elements goes along `axis`.
+base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis) {
+    SONDE_ASSIGN(const Tensor values, wide(x));
+    SONDE_ASSIGN(Tensor result, values.clone());
+    if (zero.isNone()) return result;
+    const Tensor& z = zero.tensor();
+    if (z.numel() == 1) {
+        for (double& v : result.mutableSpan<double>()) v -= z.toDouble(0);
+        return result;
+    }
+    SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
+    if (z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel()) return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
+    std::int64_t inner = 1;
+    for (std::size_t i = at + 1; i < x.rank(); ++i) inner *= x.dim(i);
+    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[i] -= z.toDouble(i / inner % x.dim(at));
+    return result;
+}
+
+Value inputOr(KernelContext& context, std::size_t i) { return context.has(i) ? context.value(i) : Value(); }
+
+base::Result<void> matMulInteger(KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    SONDE_ASSIGN(const Tensor x, centred(a, inputOr(context, 2), a.rank() > 1 ? -2 : -1));
+    SONDE_ASSIGN(const Tensor y, centred(b, inputOr(context, 3), -1));
+    SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
+    return setNarrow(context, 0, product, DType::Int32);
+}
+
+base::Result<void> inferIntegerProduct(InferContext& context) {
+    context.set(0, TypeInfo::tensor(DType::Int32));
+    return {};
+}
+
+/// round(product · sa·sb/sy) + zero point, with scales along the last axis of the product (`columns`) or along axis 1.
+base::Result<void> requantise(KernelContext& context, const Tensor& product, const Tensor& sa, const Tensor& sb, const Tensor& sy, const Tensor& zero,
+                              std::size_t axis, std::size_t rowAxis) {
+    std::int64_t inner = 1, rowInner = 1;
+    for (std::size_t i = axis + 1; i < product.rank(); ++i) inner *= product.dim(i);
+    for (std::size_t i = rowAxis + 1; i < product.rank(); ++i) rowInner *= product.dim(i);
+    const std::optional<Range> range = rangeOf(zero.dtype());
+    if (!range) return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
+    const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
+    if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 || zero.numel() != 1) {
+        return opError("the scales do not fit " + product.typeText());
+    }
+    SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
+    for (std::int64_t i = 0; i < product.numel(); ++i) {
+        const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) * sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
+        y.mutableData<double>()[i] = quantised(product.data<double>()[i] * factor, zero.toDouble(0), *range);
+    }
+    return setNarrow(context, 0, y, zero.dtype());
+}
+
+/// a, its scale and zero point, b, its scale and zero point, scale and zero point of y.
+base::Result<void> qLinearMatMul(KernelContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(3);
+    SONDE_ASSIGN(const Tensor x, centred(a, context.value(2), a.rank() > 1 ? -2 : -1));
+    SONDE_ASSIGN(const Tensor y, centred(b, context.value(5), -1));
+    SONDE_ASSIGN(const Tensor product, kernels::matmul(context, x, y));
+    if (product.rank() < 2) return opError("needs matrices");
+    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), product.rank() - 1, product.rank() - 2);
+}
+
+base::Result<Tensor> integerConv(KernelContext& context, const Tensor& x, const Tensor& w) {
+    if (x.rank() < 3 || w.rank() != x.rank()) return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
+    SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), std::span(w.shape().dims()).subspan(2), std::span(x.shape().dims()).subspan(2)));
+    SONDE_TRY(kernels::convolve(context, x, w, nullptr, window, context.attributes().getInt("group", 1)));
+    std::vector<Value> outputs = context.takeOutputs();
+    Tensor result = outputs[0].tensor();
+    context.setOutputs(std::move(outputs));
+    return result;
+}
+
+base::Result<void> convInteger(KernelContext& context) {
+    SONDE_ASSIGN(const Tensor x, centred(context.in(0), inputOr(context, 2), 1));
+    SONDE_ASSIGN(const Tensor w, centred(context.in(1), inputOr(context, 3), 0));
+    SONDE_ASSIGN(const Tensor product, integerConv(context, x, w));
+    return setNarrow(context, 0, product, DType::Int32);
+}
+
+/// x, scale, zero point, w, scale, zero point, scale and zero point of y, bias (int32, scale sx·sw).
+base::Result<void> qLinearConv(KernelContext& context) {
+    SONDE_ASSIGN(const Tensor x, centred(context.in(0), context.value(2), 1));
+    SONDE_ASSIGN(const Tensor w, centred(context.in(3), context.value(5), 0));
+    SONDE_ASSIGN(Tensor product, integerConv(context, x, w));
+    if (context.has(8)) {
+        if (context.in(8).numel() != product.dim(1)) return opError("bias " + context.in(8).typeText() + " does not fit");
+        std::int64_t inner = 1;
+        for (std::size_t i = 2; i < product.rank(); ++i) inner *= product.dim(i);
+        for (std::int64_t i = 0; i < product.numel(); ++i) product.mutableData<double>()[i] += context.in(8).toDouble(i / inner % product.dim(1));
+    }
+    return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), 1, 0);
+}
+
+constexpr DTypeSet kBytes = bit(DType::Int8) | bit(DType::UInt8);
+
+Row convRow(std::string_view name, std::string_view summary) {
+    Row row(name, 10, summary, Category::Quantization);
+    row.attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+    return row;
+}
+
+}  // namespace
+
+void define_quantize(Registry& registry) {
+    registry.add(Row("QuantizeLinear", 10, "x divided by a scale, rounded, plus a zero point", Category::Quantization).in("x").in("y_scale").optionalIn("y_zero_point").out("y")
+                     .attrInt("axis", 1).attrInt("block_size", 0).attrInt("output_dtype", 0).attrInt("precision", 0).attrInt("saturate", 1)
+                     .runs(quantizeLinear, inferQuantize));
+    registry.add(Row("DequantizeLinear", 10, "(x − zero point)·scale", Category::Quantization).in("x").in("x_scale").optionalIn("x_zero_point").out("y")
+                     .attrInt("axis", 1).attrInt("block_size", 0).attrInt("output_dtype", 0).runs(dequantizeLinear, inferDequantize));
+    registry.add(Row("DynamicQuantizeLinear", 11, "quantises to uint8 over the range of the values", Category::Quantization).in("x", kFloat32).out("y").out("y_scale")
+                     .out("y_zero_point").runs(dynamicQuantize, [](InferContext& context) -> base::Result<void> {
+                         context.set(0, TypeInfo::tensor(DType::UInt8, context.in(0).shape));
+                         context.set(1, TypeInfo::tensor(DType::Float32, Shape{}));
+                         context.set(2, TypeInfo::tensor(DType::UInt8, Shape{}));
+                         return {};
+                     }));
+    registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization).in("A", kBytes).in("B", kBytes).optionalIn("a_zero_point", kBytes)
+                     .optionalIn("b_zero_point", kBytes).out("Y").runs(matMulInteger, inferIntegerProduct));
+    registry.add(Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization).in("a").in("a_scale").in("a_zero_point").in("b")
+                     .in("b_scale").in("b_zero_point").in("y_scale").in("y_zero_point").out("y").runs(qLinearMatMul, [](InferContext& context) -> base::Result<void> {
+                         context.set(0, TypeInfo::tensor(context.in(7).dtype));
+                         return {};
+                     }));
+    registry.add(convRow("ConvInteger", "convolution of bytes, exactly").in("x", kBytes).in("w", kBytes).optionalIn("x_zero_point", kBytes).optionalIn("w_zero_point", kBytes)
+                     .out("y").runs(convInteger, inferIntegerProduct));
+    registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again").in("x").in("x_scale").in("x_zero_point").in("w").in("w_scale").in("w_zero_point")
+                     .in("y_scale").in("y_zero_point").optionalIn("B").out("y").runs(qLinearConv, [](InferContext& context) -> base::Result<void> {
+                         context.set(0, TypeInfo::tensor(context.in(7).dtype));
+                         return {};
+                     }));
+}
+
+}  // namespace sonde::ops
