@@ -1,0 +1,277 @@
+// RNN, GRU and LSTM: X [T, B, I] (or [B, T, I] with layout 1), one or two directions.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/kernels/matmul.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
+
+namespace sonde::ops {
+
+namespace {
+
+using tensor::Dim;
+
+/// An activation by its ONNX name with its parameters.
+struct Activation {
+    std::string name;
+    double alpha = 0, beta = 0;
+
+    double operator()(double x) const {
+        switch (m_kind) {
+            case Kind::Sigmoid: return 1 / (1 + std::exp(-x));
+            case Kind::Tanh: return std::tanh(x);
+            case Kind::Relu: return x < 0 ? 0 : x;
+            case Kind::LeakyRelu: return x < 0 ? alpha * x : x;
+            case Kind::ThresholdedRelu: return x > alpha ? x : 0;
+            case Kind::Affine: return alpha * x + beta;
+            case Kind::ScaledTanh: return alpha * std::tanh(beta * x);
+            case Kind::HardSigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
+            case Kind::Elu: return x < 0 ? alpha * std::expm1(x) : x;
+            case Kind::Softsign: return x / (1 + std::fabs(x));
+            case Kind::Softplus: return std::log1p(std::exp(-std::fabs(x))) + std::max(x, 0.0);
+        }
+        return x;
+    }
+
+    base::Result<void> resolve() {
+        static constexpr struct {
+            std::string_view name;
+            double alpha, beta;
+        } kKnown[] = {{"sigmoid", 0, 0},   {"tanh", 0, 0},       {"relu", 0, 0}, {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0}, {"affine", 1, 0},
+                      {"scaledtanh", 1, 1}, {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0}, {"softsign", 0, 0},     {"softplus", 0, 0}};
+        std::string lower = name;
+        for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        for (std::size_t i = 0; i < std::size(kKnown); ++i) {
+            if (kKnown[i].name != lower) continue;
+            m_kind = static_cast<Kind>(i);
+            alpha = kKnown[i].alpha;
+            beta = kKnown[i].beta;
+            return {};
+        }
+        return opError("activation '" + name + "' is not known");
+    }
+
+  private:
+    enum class Kind { Sigmoid, Tanh, Relu, LeakyRelu, ThresholdedRelu, Affine, ScaledTanh, HardSigmoid, Elu, Softsign, Softplus } m_kind = Kind::Tanh;
+};
+
+/// Everything about one call, in double.
+struct Cell {
+    std::int64_t gates;  ///< 1, 3 (z r h) or 4 (i o f c)
+    std::int64_t steps, batches, inputs, hidden, directions;
+    bool byBatch, linearBeforeReset, inputForget;
+    double clip;
+    std::vector<Activation> activations;  ///< per direction
+    std::vector<std::int64_t> lengths;
+    Tensor x, w, r, b, h, c, p;
+
+    double clipped(double v) const { return clip > 0 ? std::clamp(v, -clip, clip) : v; }
+};
+
+base::Result<std::vector<Activation>> activationsOf(const Attributes& attributes, std::vector<std::string> fallback, std::int64_t directions) {
+    std::vector<std::string> names = attributes.getStrings("activations");
+    while (names.empty() || names.size() < fallback.size() * static_cast<std::size_t>(directions)) {
+        const std::vector<std::string>& more = names.size() == fallback.size() ? std::vector<std::string>(names) : fallback;
+        names.insert(names.end(), more.begin(), more.end());
+    }
+    const std::vector<double> alphas = attributes.getFloats("activation_alpha"), betas = attributes.getFloats("activation_beta");
+    std::vector<Activation> activations;
+    std::size_t alpha = 0, beta = 0;
+    for (const std::string& name : names) {
+        Activation activation;
+        activation.name = name;
+        SONDE_TRY(activation.resolve());
+        // The lists have entries only for those functions that take parameters, in order.
+        const bool takesAlpha = activation.alpha != 0, takesBeta = name == "Affine" || name == "ScaledTanh" || name == "HardSigmoid";
+        if (takesAlpha && alpha < alphas.size()) activation.alpha = alphas[alpha++];
+        if (takesBeta && beta < betas.size()) activation.beta = betas[beta++];
+        activations.push_back(activation);
+    }
+    return activations;
+}
+
+base::Result<Tensor> wideOr(KernelContext& context, std::size_t input, const Shape& shape, bool byBatch = false) {
+    if (!context.has(input)) return wideZeros(shape);
+    SONDE_ASSIGN(Tensor tensor, wide(context.in(input)));
+    if (byBatch && tensor.rank() == 3) {
+        SONDE_ASSIGN(tensor, tensor.transposed(0, 1).contiguous());
+    }
+    if (tensor.shape() != shape) return opError("input " + std::to_string(input) + " is " + tensor.typeText() + ", but must be " + shape.text());
+    return tensor;
+}
+
+base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vector<std::string> activations) {
+    const Attributes& attributes = context.attributes();
+    Cell cell{};
+    cell.gates = gates;
+    const std::string direction = attributes.getString("direction", "forward");
+    if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return opError("direction '" + direction + "' is not known");
+    cell.directions = direction == "bidirectional" ? 2 : 1;
+    cell.byBatch = attributes.getInt("layout", 0) != 0;
+    cell.linearBeforeReset = attributes.getInt("linear_before_reset", 0) != 0;
+    cell.inputForget = attributes.getInt("input_forget", 0) != 0;
+    cell.clip = attributes.getFloat("clip", 0);
+    SONDE_ASSIGN(cell.x, wide(context.in(0)));
+    if (cell.x.rank() != 3) return opError("X must have 3 dimensions, but is " + context.in(0).typeText());
+    if (cell.byBatch) {
+        SONDE_ASSIGN(cell.x, cell.x.transposed(0, 1).contiguous());
+    }
+    cell.steps = cell.x.dim(0), cell.batches = cell.x.dim(1), cell.inputs = cell.x.dim(2);
+    const Tensor& r = context.in(2);
+    if (r.rank() != 3) return opError("R must have 3 dimensions, but is " + r.typeText());
+    cell.hidden = r.dim(2);
+    const std::int64_t d = cell.directions, h = cell.hidden;
+    SONDE_ASSIGN(cell.w, wideOr(context, 1, Shape{d, gates * h, cell.inputs}));
+    SONDE_ASSIGN(cell.r, wideOr(context, 2, Shape{d, gates * h, h}));
+    SONDE_ASSIGN(cell.b, wideOr(context, 3, Shape{d, 2 * gates * h}));
+    SONDE_ASSIGN(cell.h, wideOr(context, 5, Shape{d, cell.batches, h}, cell.byBatch));
+    SONDE_ASSIGN(cell.h, cell.h.clone());
+    if (gates == 4) {
+        SONDE_ASSIGN(cell.c, wideOr(context, 6, Shape{d, cell.batches, h}, cell.byBatch));
+        SONDE_ASSIGN(cell.c, cell.c.clone());
+        SONDE_ASSIGN(cell.p, wideOr(context, 7, Shape{d, 3 * h}));
+    }
+    cell.lengths.assign(static_cast<std::size_t>(cell.batches), cell.steps);
+    if (context.has(4)) {
+        SONDE_ASSIGN(cell.lengths, intsOf(context.value(4)));
+        bool fits = static_cast<std::int64_t>(cell.lengths.size()) == cell.batches;
+        for (std::int64_t length : cell.lengths) fits = fits && length >= 0 && length <= cell.steps;
+        if (!fits) return opError("sequence_lens does not fit X " + context.in(0).typeText());
+    }
+    SONDE_ASSIGN(cell.activations, activationsOf(attributes, std::move(activations), d));
+    return cell;
+}
+
+/// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update.
+void step(const Cell& cell, std::int64_t direction, const double* gates, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
+    const std::int64_t n = cell.hidden, all = cell.gates * n;
+    const double* r = cell.r.data<double>() + direction * all * n;
+    const double* rb = cell.b.data<double>() + direction * 2 * all + all;
+    const auto product = [&](std::int64_t row, const double* state) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < n; ++j) sum += r[row * n + j] * state[j];
+        return sum;
+    };
+    const std::size_t perDirection = cell.gates == 1 ? 1 : cell.gates == 3 ? 2 : 3;
+    const Activation* f = cell.activations.data() + static_cast<std::size_t>(direction) * perDirection;
+    if (cell.gates == 1) {
+        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, h) + rb[i]));
+    } else if (cell.gates == 3) {
+        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, h) + rb[i]));
+        std::vector<double> reset(static_cast<std::size_t>(n));
+        for (std::int64_t i = 0; i < n; ++i) reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
+        for (std::int64_t i = 0; i < n; ++i) {
+            const double inner = cell.linearBeforeReset ? recurrent[static_cast<std::size_t>(n + i)] * (product(2 * n + i, h) + rb[2 * n + i])
+                                                        : product(2 * n + i, reset.data()) + rb[2 * n + i];
+            const double candidate = f[1](cell.clipped(gates[2 * n + i] + inner));
+            const double z = recurrent[static_cast<std::size_t>(i)];
+            next[static_cast<std::size_t>(i)] = (1 - z) * candidate + z * h[i];
+        }
+    } else {
+        const double* p = cell.p.data<double>() + direction * 3 * n;  // peepholes: i, o, f
+        for (std::int64_t i = 0; i < all; ++i) recurrent[static_cast<std::size_t>(i)] = gates[i] + product(i, h) + rb[i];
+        for (std::int64_t i = 0; i < n; ++i) {
+            const auto gate = [&](std::int64_t k) { return recurrent[static_cast<std::size_t>(k * n + i)]; };
+            const double in = f[0](cell.clipped(gate(0) + p[i] * c[i]));
+            const double forget = cell.inputForget ? 1 - in : f[0](cell.clipped(gate(2) + p[2 * n + i] * c[i]));
+            const double state = forget * c[i] + in * f[1](cell.clipped(gate(3)));
+            const double out = f[0](cell.clipped(gate(1) + p[n + i] * state));
+            c[i] = state;
+            next[static_cast<std::size_t>(i)] = out * f[2](state);
+        }
+    }
+    std::copy(next.begin(), next.begin() + n, h);
+}
+
+/// Y [T, D, B, H], final states [D, B, H].
+base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
+    const std::int64_t n = cell.hidden, all = cell.gates * n;
+    SONDE_ASSIGN(Tensor y, wideZeros(Shape{cell.steps, cell.directions, cell.batches, n}));
+    for (std::int64_t d = 0; d < cell.directions; ++d) {
+        // W·x of all steps at once.
+        SONDE_ASSIGN(Tensor gates, wideZeros(Shape{cell.steps * cell.batches, all}));
+        kernels::GemmCall<double> call;
+        call.m = cell.steps * cell.batches, call.n = all, call.k = cell.inputs;
+        call.left = {cell.x.data<double>(), cell.inputs, 1};
+        call.right = {cell.w.data<double>() + d * all * cell.inputs, 1, cell.inputs};
+        call.c = gates.mutableData<double>();
+        call.ldc = all;
+        call.columnBias = cell.b.data<double>() + d * 2 * all;
+        kernels::gemm(call, context.pool());
+        const bool backward = reverseOnly || d == 1;
+        std::vector<double> recurrent(static_cast<std::size_t>(all)), next(static_cast<std::size_t>(n));
+        for (std::int64_t b = 0; b < cell.batches; ++b) {
+            const std::int64_t length = cell.lengths[static_cast<std::size_t>(b)];
+            double* h = cell.h.mutableData<double>() + (d * cell.batches + b) * n;
+            double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
+            for (std::int64_t i = 0; i < length; ++i) {
+                if (context.cancelled()) return base::cancelled();
+                const std::int64_t t = backward ? length - 1 - i : i;
+                step(cell, d, gates.data<double>() + (t * cell.batches + b) * all, h, c, recurrent, next);
+                std::copy(h, h + n, y.mutableData<double>() + ((t * cell.directions + d) * cell.batches + b) * n);
+            }
+        }
+    }
+    Tensor finals[2] = {cell.h, cell.c};
+    if (cell.byBatch) {
+        const std::size_t order[] = {2, 0, 1, 3};
+        y = y.permuted(order);
+        for (Tensor& state : finals) {
+            if (state.defined()) state = state.transposed(0, 1);
+        }
+    }
+    const DType dtype = context.in(0).dtype();
+    SONDE_TRY(setNarrow(context, 0, y, dtype));
+    SONDE_TRY(setNarrow(context, 1, finals[0], dtype));
+    return finals[1].defined() ? setNarrow(context, 2, finals[1], dtype) : base::Result<void>();
+}
+
+base::Result<void> run(KernelContext& context, std::int64_t gates) {
+    const std::vector<std::string> names = gates == 1 ? std::vector<std::string>{"Tanh"}
+                                           : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                        : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
+    SONDE_ASSIGN(Cell cell, cellOf(context, gates, names));
+    return unroll(context, std::move(cell), context.attributes().getString("direction", "forward") == "reverse");
+}
+
+base::Result<void> inferRecurrent(InferContext& context) {
+    const auto &x = context.in(0).shape, &r = context.in(2).shape;
+    const bool byBatch = context.attributes().getInt("layout", 0) != 0;
+    const Dim directions = Dim::of(context.attributes().getString("direction", "forward") == "bidirectional" ? 2 : 1);
+    if (!x || !r || x->size() != 3 || r->size() != 3) {
+        for (std::size_t i = 0; i < context.outputCount(); ++i) setLike(context, 0, unknownDims(i == 0 ? 4 : 3), i);
+        return {};
+    }
+    const Dim &hidden = (*r)[2], &batch = (*x)[byBatch ? 0 : 1], &steps = (*x)[byBatch ? 1 : 0];
+    setLike(context, 0, byBatch ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
+    for (std::size_t i = 1; i < context.outputCount(); ++i) setLike(context, 0, byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
+    return {};
+}
+
+}  // namespace
+
+void define_recurrent(Registry& registry) {
+    const struct {
+        std::string_view name, summary;
+        std::int64_t gates;
+    } rows[] = {{"RNN", "recurrent layer: h = f(W·x + R·h + b)", 1}, {"GRU", "gated recurrent unit", 3}, {"LSTM", "long short-term memory", 4}};
+    for (const auto& row : rows) {
+        for (int since : {1, 7}) {
+            Row built(row.name, since, row.summary, Category::Layer);
+            built.in("X", kFloats, "T").in("W", kFloats, "T").in("R", kFloats, "T").optionalIn("B", kFloats, "T").optionalIn("sequence_lens", kIndex)
+                .optionalIn("initial_h", kFloats, "T");
+            if (row.gates == 4) built.optionalIn("initial_c", kFloats, "T").optionalIn("P", kFloats, "T");
+            built.out("Y", Arity::Optional).out("Y_h", Arity::Optional);
+            if (row.gates == 4) built.out("Y_c", Arity::Optional);
+            registry.add(built.attr("activation_alpha", AttributeKind::Floats).attr("activation_beta", AttributeKind::Floats).attr("activations", AttributeKind::Strings)
+                             .attr("clip", AttributeKind::Float).attrString("direction", "forward").attr("hidden_size", AttributeKind::Int).attrInt("layout", 0)
+                             .attrInt("input_forget", 0).attrInt("linear_before_reset", 0).attrInt("output_sequence", 0)
+                             .runs([gates = row.gates](KernelContext& context) { return run(context, gates); }, inferRecurrent));
+        }
+    }
+}
+
+}  // namespace sonde::ops
