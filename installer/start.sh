@@ -24,38 +24,58 @@ esac
 ./installer/build.sh sonde sonde-layout-worker >&2
 sonde=build/release/bin/sonde
 
-# A sample to run on: real input for the models that come with Sonde, numbers for others.
-input=()
+# Real input for the models that come with Sonde, random numbers for others.
+picture=
+preset=bgr
+watch=(--watch-all)
 case "$model" in
-    zoo:resnet*) input=(--input-data resources/samples/chelsea.png --image imagenet) ;;
-    */ch_ppocr_mobile_v2.0_cls_infer.onnx) input=(--input-data resources/samples/text-line.png --image signed) ;;
+    zoo:resnet18)
+        picture=$PWD/resources/samples/chelsea.png
+        preset=imagenet
+        watch=(--watch conv1 --watch layer1: --watch layer2: --watch layer3: --watch layer4: --watch fc)
+        ;;
+    */ch_ppocr_mobile_v2.0_cls_infer.onnx)
+        picture=$PWD/resources/samples/text-line-upside-down.png
+        preset=signed
+        ;;
 esac
 
 if [ -n "${DISPLAY-}${WAYLAND_DISPLAY-}" ]; then
     exec "$sonde" "$model"
 fi
 
+echo "There is no display here, so no window can open. Sonde does the same without: traces, runs with watch points," >&2
+echo "and photographs the window." >&2
 out=build/first-run
 rm -rf "$out"
 mkdir -p "$out"
-echo "There is no display here, so the window cannot open. Doing its job without: trace, run with watch points, picture." >&2
 
 "$sonde" trace "$model" | tee "$out/nodes.txt"
+echo
 
-watch=(--watch-all)
-if [ "$model" = zoo:resnet18 ]; then
-    watch=(--watch conv1 --watch layer1: --watch layer2: --watch layer3: --watch layer4: --watch fc)
-fi
-"$sonde" run "$model" "${input[@]}" "${watch[@]}" --out "$out/values.npz"
+status=0
+"$sonde" run "$model" ${picture:+--input-data "$picture" --image "$preset"} "${watch[@]}" --out "$out/values.npz" |
+    tee "$out/values.txt" || status=$?
 
-cat >"$out/window.txt" <<'SCRIPT'
-run
-wait
-SCRIPT
-QT_QPA_PLATFORM=offscreen "$sonde" window "$model" --screenshot "$out/window.png" --size 1600x1000 --script "$out/window.txt"
+{
+    [ -z "$picture" ] || echo "input x $picture $preset"
+    for argument in "${watch[@]}"; do
+        case "$argument" in --*) ;; *) echo "watch $argument" ;; esac
+    done
+    echo run
+    [ "$model" != zoo:resnet18 ] || printf '%s\n' "select conv1" "view channels"
+    printf '%s\n' "zoom fit" wait "screenshot window-light.png" "theme dark" wait
+} >"$out/window.txt"
+QT_QPA_PLATFORM=offscreen "$sonde" window "$model" --size 1600x1000 --script "$out/window.txt" --screenshot "$out/window-dark.png"
 
 echo
 echo "In $PWD/$out:"
-echo "  nodes.txt    every node of the graph and the module it comes from"
-echo "  values.npz   the values at the watch points, the inputs and the outputs"
-echo "  window.png   the window after the run"
+for line in "nodes.txt          every node of the graph and the module it comes from" \
+    "values.txt         the watch points in numbers" \
+    "values.npz         their values, the inputs and the outputs" \
+    "window-light.png   the window after the run" \
+    "window-dark.png    the same in dark" \
+    "window.txt         what was done in it"; do
+    [ ! -e "$out/${line%% *}" ] || echo "  $line"
+done
+exit "$status"
