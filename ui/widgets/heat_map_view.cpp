@@ -20,7 +20,7 @@ constexpr double kLargestCell = 160.0;
 constexpr double kLongestContent = 1.0e9;  // pixels; scroll bars count in int
 constexpr double kZoomStep = 1.25;
 /// A field this many times longer than wide has its cells stretched, so that a vector is a band and not a hair.
-constexpr double kLongest = 40.0;
+constexpr double kLongest = 16.0;
 
 double aspectOf(qint64 rows, qint64 columns) {
     if (rows <= 0 || columns <= 0) return 1.0;

@@ -52,7 +52,7 @@ RangeControl::RangeControl(QWidget* parent)
     m_map->setAccessibleName(tr("Colour map"));
     m_map->setToolTip(tr("Colour map"));
     m_map->setIconSize({48, 12});
-    m_map->addItem(tr("Usual"), QString());
+    m_map->addItem(tr("Usual colours"), QString());
     for (const theme::ColorMap& map : theme::colorMaps()) m_map->addItem(swatch(map), map.title(), QString(map.id()));
     m_map->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_map->setMinimumContentsLength(8);

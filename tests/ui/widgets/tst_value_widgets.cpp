@@ -16,6 +16,7 @@
 #include "ui/widgets/heat_map_view.h"
 #include "ui/widgets/histogram_plot.h"
 #include "ui/widgets/image_grid_view.h"
+#include "ui/widgets/line_plot.h"
 #include "ui/widgets/number_text.h"
 #include "ui/widgets/range_control.h"
 #include "ui/widgets/slice_bar.h"
@@ -347,6 +348,35 @@ class TestValueWidgets : public QObject {
         plot.grab();
         QTest::keyClick(&plot, Qt::Key_End);
         QCOMPARE(plot.readOut(), QString());
+    }
+
+    void linesStandAtTheirValues() {
+        LinePlot plot;
+        plot.resize(400, 200);
+        plot.setScale({-1, 3, false});
+        plot.setField(2, 5, [](qint64 row, qint64 column) { return row == 0 ? double(column) - 1 : 0.0; });
+        plot.show();
+        QSignalSpy spy(&plot, &LinePlot::cellHovered);
+        QTest::keyClick(&plot, Qt::Key_End);
+        QCOMPARE(spy.last(), (QVariantList{qint64(0), qint64(4), 3.0}));
+        QTest::keyClick(&plot, Qt::Key_Left);
+        QTest::keyClick(&plot, Qt::Key_Down);
+        QCOMPARE(spy.last(), (QVariantList{qint64(1), qint64(3), 0.0}));
+        QVERIFY(std::abs((plot.yOf(-1) - plot.yOf(1)) * 2 - (plot.yOf(-1) - plot.yOf(3))) < 1e-9);
+        // Row 1 is current and lies at 0: its line is drawn there in the strong colour.
+        const QImage image = plot.grab().toImage();
+        const QRgb strong = theme::color(theme::ColorRole::PlotBarHover).rgb();
+        bool drawn = false;
+        for (int dy = -1; dy <= 1; ++dy) {
+            const QColor at(image.pixel(image.width() / 2, int(plot.yOf(0)) + dy)), want(strong);
+            drawn = drawn || std::abs(at.red() - want.red()) + std::abs(at.blue() - want.blue()) < 60;
+        }
+        QVERIFY(drawn);
+        for (auto [rows, columns] : {std::pair<qint64, qint64>{0, 0}, {1, 1}, {3, 0}, {100, 1000000}}) {
+            plot.setField(rows, columns, [](qint64, qint64 c) { return c % 3 == 0 ? kNaN : c % 3 == 1 ? kInf : 1.0; });
+            plot.grab();
+            QTest::keyClick(&plot, Qt::Key_Right);
+        }
     }
 
     void imageGridAsksForWhatIsSeenAndMovesByKeys() {

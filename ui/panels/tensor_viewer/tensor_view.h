@@ -74,6 +74,7 @@ TensorViewInfo tableView();
 TensorViewInfo heatMapView();
 TensorViewInfo imageView();
 TensorViewInfo channelsView();
+TensorViewInfo lineView();
 TensorViewInfo histogramView();
 
 /// Whether elements are numbers (everything but strings).

@@ -15,6 +15,8 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "core/analysis/bad_values.h"
 #include "core/io/npz/npy.h"
 #include "ui/panels/tensor_viewer/value_tree.h"
@@ -243,6 +245,9 @@ QString TensorViewer::usualView() const {
     // A few numbers, or text, are read best one by one.
     if (tensor.numel() <= 16 || !isNumeric(tensor)) return tableView().id;
     const PictureAxes axes = pictureAxes(tensor, m_shown.channels);
+    // Scores of classes, a bias, pooled features: one row, whatever the shape.
+    if (std::find(tensor.shape().begin(), tensor.shape().end(), tensor.numel()) != tensor.shape().end())
+        return tensor.dim(tensor.rank() - 1) == tensor.numel() ? lineView().id : heatMapView().id;
     if (axes.channel < 0) return heatMapView().id;
     const auto extent = [&](int axis) { return tensor.dim(static_cast<std::size_t>(axis)); };
     if (extent(axes.row) < 4 || extent(axes.column) < 4) return heatMapView().id;
@@ -343,8 +348,8 @@ void TensorViewer::refreshStatistics() {
 void TensorViewer::goToNextBad() {
     if (m_shown.bad.empty()) return;
     const std::vector<qint64> place = placeOf(m_shown.tensor, m_shown.bad[m_nextBad++ % m_shown.bad.size()]);
-    // Only a heat map and a table can point at one element.
-    if (m_view != tableView().id && m_view != heatMapView().id) setCurrentView(heatMapView().id);
+    // Pictures, channels and the histogram cannot point at one element.
+    if (m_view != tableView().id && m_view != lineView().id && m_view != heatMapView().id) setCurrentView(heatMapView().id);
     widgets::Slice slice = m_shown.slice;
     slice.index = place;
     setSlice(slice);

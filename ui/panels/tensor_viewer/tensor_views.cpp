@@ -4,7 +4,7 @@ namespace sonde::panels {
 
 const std::vector<TensorViewInfo>& tensorViews() {
     static const std::vector<TensorViewInfo> views{
-        heatMapView(), imageView(), channelsView(), histogramView(), tableView(),
+        heatMapView(), imageView(), channelsView(), lineView(), histogramView(), tableView(),
     };
     return views;
 }

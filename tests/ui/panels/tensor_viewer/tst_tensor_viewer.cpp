@@ -127,6 +127,26 @@ class TestTensorViewer : public QObject {
         QCOMPARE(map->valueAt(4, 2), double(1 * 1800 + 2 * 600 + 5 * 30 + 4));
     }
 
+    void theLineViewRanksTheLargestValues() {
+        TensorViewer viewer;
+        viewer.resize(300, 500);
+        viewer.show();
+        std::vector<float> scores(100, 0.0f);
+        scores[42] = 3, scores[7] = 5, scores[99] = 4;
+        viewer.setValue("y", Tensor::of<float>(Shape{1, 100}, scores));
+        QCOMPARE(viewer.currentView(), "line");
+        QTreeWidget* ranks = nullptr;
+        for (auto* tree : viewer.findChildren<QTreeWidget*>())
+            if (tree->isVisible()) ranks = tree;
+        QVERIFY(ranks);
+        QTRY_COMPARE(ranks->topLevelItemCount(), 20);
+        QCOMPARE(ranks->topLevelItem(0)->text(1), "7");
+        QCOMPARE(ranks->topLevelItem(1)->text(1), "99");
+        QCOMPARE(ranks->topLevelItem(2)->text(2), "3");
+        ranks->setCurrentItem(ranks->topLevelItem(1));
+        QCOMPARE(viewer.pointedText(), "[0, 99] = 4");
+    }
+
     void badElementsAreFoundInWhateverSliceTheyLie() {
         Tensor x = counting(Shape{2, 8, 100, 100});
         x.mutableData<float>()[1 * 80000 + 5 * 10000 + 70 * 100 + 31] = std::nanf("");
@@ -205,7 +225,7 @@ class TestTensorViewer : public QObject {
         QTest::addColumn<QString>("view");
         using Dims = std::vector<std::int64_t>;
         QTest::newRow("scalar") << Dims{} << "table";
-        QTest::newRow("scores") << Dims{1, 1000} << "heat_map";
+        QTest::newRow("scores") << Dims{1, 1000} << "line";
         QTest::newRow("few numbers") << Dims{1, 10} << "table";
         QTest::newRow("weights of a linear layer") << Dims{10, 512} << "heat_map";
         QTest::newRow("photograph") << Dims{1, 3, 224, 224} << "image";
