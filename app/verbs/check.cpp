@@ -39,6 +39,7 @@ base::Result<int> check(CheckOptions& options) {
     SONDE_ASSIGN(const auto npz, io::NpzFile::open(options.reference));
     analysis::ComparedModel model;
     model.graph = document->graph;
+    model.looseNames = document->format == "TorchScript";
     for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
     for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
     analysis::ReferenceValues reference{npz.keys(), [&npz](const std::string& key) { return npz.read(key); }};

@@ -1,6 +1,7 @@
 // Operators of Python on values whose kinds are only known in a run: numbers are computed here, tensors go to aten.
 
 #include <cmath>
+#include <limits>
 
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
@@ -30,6 +31,7 @@ constexpr Binary kBinaries[] = {
     {"mul", "a * b", Category::Elementwise, "mul", [](double a, double b) { return a * b; }, false, false, "mul"},
     {"truediv", "a / b", Category::Elementwise, "div", [](double a, double b) { return a / b; }, false, true},
     {"floordiv", "a / b, rounded down", Category::Elementwise, "floor_divide", [](double a, double b) { return std::floor(a / b); }},
+    {"truncdiv", "a / b, rounded toward 0", Category::Elementwise, "", [](double a, double b) { return std::trunc(a / b); }},
     {"mod", "remainder with the sign of b", Category::Elementwise, "remainder", floorMod},
     {"pow", "a to the power of b", Category::Elementwise, "pow", [](double a, double b) { return std::pow(a, b); }},
     {"gt", "a > b", Category::Logic, "gt", [](double a, double b) { return a > b ? 1.0 : 0.0; }, true, false, "lt"},
@@ -50,7 +52,11 @@ base::Result<Value> computeWhole(const Binary& op, std::int64_t a, std::int64_t 
     if (op.name == "add") overflow = __builtin_add_overflow(a, b, &result);
     else if (op.name == "sub") overflow = __builtin_sub_overflow(a, b, &result);
     else if (op.name == "mul") overflow = __builtin_mul_overflow(a, b, &result);
-    else if (op.name == "floordiv" || op.name == "mod") {
+    else if (op.name == "truncdiv") {
+        if (b == 0) return opError("integer division by zero");
+        overflow = b == -1 && a == std::numeric_limits<std::int64_t>::min();
+        if (!overflow) result = a / b;
+    } else if (op.name == "floordiv" || op.name == "mod") {
         if (b == 0) return opError("integer division by zero");
         if (b == -1) return Value::ofInt(op.name == "mod" ? 0 : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(a)));
         const std::int64_t quotient = a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0);
@@ -86,7 +92,7 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
         context.setOutput(0, std::move(result));
         return {};
     }
-    if (a.isTensor() || b.isTensor()) {
+    if ((a.isTensor() || b.isTensor()) && !op.aten.empty()) {
         std::string name(op.aten);
         Tensor result;
         if (!a.isTensor()) {
@@ -123,7 +129,7 @@ base::Result<void> inferBinary(InferContext& context, const Binary& op) {
         }
         return {};
     }
-    if (!context.in(0).isTensor() && !context.in(1).isTensor()) return {};
+    if (op.aten.empty() || (!context.in(0).isTensor() && !context.in(1).isTensor())) return {};
     constexpr std::size_t kBoth[] = {0, 1};
     const std::string name = op.name == "floordiv" ? "floor_divide" : op.name == "pow" ? "pow.Tensor_Tensor" : std::string(op.aten) + ".Tensor";
     return inferAs(context, "aten", name, kBoth);
@@ -190,7 +196,7 @@ OpDef primRow(std::string_view schema, std::string_view summary, Category catego
 
 constexpr std::string_view kSchemas[] = {
     "add(t a, t b) -> t", "sub(t a, t b) -> t", "mul(t a, t b) -> t", "truediv(t a, t b) -> t", "floordiv(t a, t b) -> t",
-    "mod(t a, t b) -> t", "pow(t a, t b) -> t", "gt(t a, t b) -> t", "lt(t a, t b) -> t", "ge(t a, t b) -> t",
+    "truncdiv(t a, t b) -> t", "mod(t a, t b) -> t", "pow(t a, t b) -> t", "gt(t a, t b) -> t", "lt(t a, t b) -> t", "ge(t a, t b) -> t",
     "le(t a, t b) -> t", "eq(t a, t b) -> t", "ne(t a, t b) -> t"};
 
 }  // namespace

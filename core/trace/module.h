@@ -19,6 +19,7 @@ struct ForwardParameter {
     std::string name;
     std::optional<tensor::Value> fallback;  ///< default value; none: must be given
     bool keywordOnly = false;
+    bool isTensor = false;                  ///< declared as one: helps to choose operators while tracing
 };
 
 /// A module's tensor as a member of its class. Reading it while a tracer runs makes a get_attr node (parameters) or gives

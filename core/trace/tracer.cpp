@@ -168,6 +168,7 @@ Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& ca
     m_graph->mutableExpr(expr).moduleClass = m_currentClass;
     if (parameter.fallback) m_graph->setArguments(expr, {std::move(fallback)});
     m_isTensor.resize(m_graph->nodeCount(), false);
+    m_isTensor[node.index()] = parameter.isTensor;
     return Var::proxy(*this, node);
 }
 

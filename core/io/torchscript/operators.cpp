@@ -152,12 +152,18 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
         return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
     }
+    if (name == "div" && !anyTensor && keywords.size() == 1 && keywords[0].first == "rounding_mode" && keywords[0].second.isString()) {
+        const bool floors = toVar(keywords[0].second).value().toString() == "floor";
+        const std::string_view op = floors ? "floordiv" : "truncdiv";
+        return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+    }
     if (name.starts_with("prim.")) {
         return trace::callFunction(trace::Function{"getattr", "getattr", "getattr", false, "prim"}, {vars.at(0), name.substr(5)});
     }
     // `x += y` of the model's source is recorded as add_; in a graph it makes a new value like any other sum.
     const bool augmented = name == "add_" && arguments.size() > 1 && arguments[0].cell() && arguments[1].cell();
-    const std::string_view base = augmented ? "add" : interned(name);
+    // `1 - x` is recorded as rsub(x, 1).
+    const std::string_view base = augmented ? "add" : name == "rsub" ? "sub" : interned(name);
     const std::vector<const OpDef*>* rows = overloadsOf(name);
     if (!rows) {
         // An operator that is not known still draws; it fails when it is run.

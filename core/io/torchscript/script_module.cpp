@@ -32,7 +32,7 @@ std::vector<trace::ForwardParameter> ScriptModule::signature() const {
     const FunctionDef* function = m_type.method(m_method);
     if (!function) return result;
     for (const FunctionParameter& parameter : function->parameters) {
-        trace::ForwardParameter entry{parameter.name, std::nullopt, false};
+        trace::ForwardParameter entry{parameter.name, std::nullopt, false, parameter.type == "Tensor"};
         if (parameter.hasDefault) entry.fallback = toVar(Interpreter(*m_archive).evaluateConstant(parameter.fallback)).toValue();
         result.push_back(std::move(entry));
     }
@@ -161,11 +161,20 @@ class Builder {
         }
         SONDE_ASSIGN(ScriptValue inner, value(item, depth + 1));
         if (const auto* child = inner.as<std::shared_ptr<ScriptModule>>()) {
-            made.addChild(name, *child);
+            made.addChild(name, sameModule(*child));
         } else {
             made.setAttribute(name, std::move(inner));
         }
         return {};
+    }
+
+    /// A module registered under two names is pickled twice when scripted; both have the same class and the same tensors.
+    std::shared_ptr<ScriptModule> sameModule(const std::shared_ptr<ScriptModule>& made) {
+        std::string key = made->typeName();
+        const std::vector<trace::NamedTensor> tensors = trace::namedTensors(*made);
+        if (tensors.empty()) return made;
+        for (const trace::NamedTensor& tensor : tensors) key += ' ' + std::to_string(reinterpret_cast<std::uintptr_t>(tensor.slot.get()));
+        return m_modules.try_emplace(std::move(key), made).first->second;
     }
 
     /// Tensors that are the same memory are one slot: tied parameters.
@@ -184,6 +193,7 @@ class Builder {
 
     std::shared_ptr<Archive> m_archive;
     std::unordered_map<const PickledObject*, ScriptValue> m_made;
+    std::unordered_map<std::string, std::shared_ptr<ScriptModule>> m_modules;
     std::unordered_map<const tensor::Storage*, std::vector<std::shared_ptr<trace::Slot>>> m_slots;
 };
 
