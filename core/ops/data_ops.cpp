@@ -8,6 +8,7 @@
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/support/convert.h"
 #include "core/ops/support/promotion.h"
+#include "core/ops/support/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -250,21 +251,13 @@ base::Result<void> inferDropout(InferContext& context) {
     return {};
 }
 
-/// A small generator with good mixing (SplitMix64: Steele, Lea, Flood 2014).
-double uniform(std::uint64_t& state) {
-    state += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
 /// Zeroes each element with probability `ratio` and scales the others by 1/(1 − ratio).
 base::Result<void> dropElements(KernelContext& context, double ratio, std::uint64_t seed) {
     if (!(ratio >= 0 && ratio < 1)) return opError("ratio " + std::to_string(ratio) + " is outside [0, 1)");
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, x.shape()));
-    for (std::int64_t i = 0; i < x.numel(); ++i) mask.mutableData<bool>()[i] = uniform(seed) >= ratio;
+    Random random(seed);
+    for (std::int64_t i = 0; i < x.numel(); ++i) mask.mutableData<bool>()[i] = random.uniform() >= ratio;
     SONDE_ASSIGN(const Tensor keep, mask.cast(x.dtype()));
     SONDE_ASSIGN(const Tensor scale, Tensor::scalar<double>(1 / (1 - ratio)).cast(x.dtype()));
     SONDE_ASSIGN(const Tensor kept, kernels::arithmeticTensor(context.pool(), kernels::Arithmetic::Mul, x, keep));
