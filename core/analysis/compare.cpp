@@ -59,6 +59,11 @@ std::vector<Case> casesOf(const std::vector<std::string>& keys) {
         if (isOutput) found->outputs.emplace_back(name, key);
         if (isNode) found->nodes.emplace_back(name, key);
     }
+    // Whatever the order of the archive: "case 0", "case1", …, "case10". Shorter labels have smaller numbers.
+    std::stable_sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) {
+        if ((a.label == "case 0") != (b.label == "case 0")) return a.label == "case 0";
+        return a.label.size() != b.label.size() ? a.label.size() < b.label.size() : a.label < b.label;
+    });
     return cases;
 }
 

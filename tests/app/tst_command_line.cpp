@@ -342,7 +342,13 @@ void TestCommandLine::interruptionIsStatus5() {
     QProcess process;
     process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"run", "zoo:resnet18", "--repeat", "10000"});
     QVERIFY(process.waitForStarted());
-    QTest::qWait(1500);
+    // The process listens to the signal as soon as it says so itself.
+    const auto listens = [&process] {
+        const QString status = contents(QString("/proc/%1/status").arg(process.processId()));
+        const QString caught = status.section("SigCgt:", 1).section(u'\n', 0, 0).trimmed();
+        return (caught.toULongLong(nullptr, 16) & (1ull << (SIGINT - 1))) != 0;
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(listens(), 20'000);
     ::kill(static_cast<pid_t>(process.processId()), SIGINT);
     QVERIFY(process.waitForFinished(20'000));
     QCOMPARE(process.exitStatus(), QProcess::NormalExit);

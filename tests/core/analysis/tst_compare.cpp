@@ -1,0 +1,150 @@
+// The meaning of reference keys (models/README.md, "Reading an .npz"), on a graph of two sums that can be worked by hand.
+
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/analysis/compare.h"
+
+using namespace sonde;
+using analysis::ComparedCase;
+using tensor::Shape;
+using tensor::Tensor;
+
+namespace {
+
+/// x [2] → y = x + x → z = y + x.
+analysis::ComparedModel sums() {
+    auto graph = std::make_shared<graph::InternalGraph>();
+    const graph::NodeId x = graph->addInput(graph->mainId(), "x", tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{2}));
+    const auto add = [&](graph::NodeId a, graph::NodeId b, const std::string& name) {
+        graph::Expr expr;
+        expr.op = {"", "Add", 14};
+        expr.target = "Add";
+        expr.qualname = "sum";
+        expr.arguments = {graph::Argument::of(a), graph::Argument::of(b)};
+        return graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+    };
+    const graph::NodeId y = add(x, x, "y");
+    const graph::NodeId z = add(y, x, "z");
+    graph->setResult(graph->mainId(), graph::Argument::of(z));
+    return {graph, {{"x", x}}, {{"z", z}}};
+}
+
+using Values = std::map<std::string, Tensor>;
+
+base::Result<std::vector<ComparedCase>> compared(const Values& values, const analysis::Tolerance& tolerance = {}) {
+    analysis::ReferenceValues reference;
+    for (const auto& [key, value] : values) reference.keys.push_back(key);
+    reference.read = [&values](const std::string& key) -> base::Result<Tensor> { return values.at(key); };
+    exec::Runner runner(1);
+    return analysis::compare(sums(), reference, tolerance, runner);
+}
+
+Tensor floats(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
+Tensor doubles(std::vector<double> values) { return Tensor::of<double>({static_cast<std::int64_t>(values.size())}, values); }
+
+}  // namespace
+
+class TestCompare : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void equalValuesPass();
+    void theFirstInGraphOrderIsNamed();
+    void summariesAreCompared();
+    void everyCaseIsRun();
+    void strangersAreCounted();
+    void otherShapesFail();
+    void missingInputsAreUsageErrors();
+    void toleranceIsAbsolutePlusRelative();
+    void nanEqualsNanAlone();
+};
+
+void TestCompare::equalValuesPass() {
+    const auto cases = compared({{"in.x", floats({1, 2})}, {"node.y", floats({2, 4})}, {"out.z", floats({3, 6})}});
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE(cases->size(), std::size_t{1});
+    QVERIFY((*cases)[0].ok());
+    QCOMPARE((*cases)[0].values.size(), std::size_t{2});
+    QCOMPARE((*cases)[0].values[0].qualname, std::string("sum"));
+    QVERIFY((*cases)[0].values[1].isOutput);
+}
+
+void TestCompare::theFirstInGraphOrderIsNamed() {
+    const auto cases = compared({{"in.x", floats({1, 2})}, {"node.z", floats({3, 7})}, {"node.y", floats({2, 4.5f})}});
+    QVERIFY(cases.has_value());
+    QVERIFY(!(*cases)[0].ok());
+    QCOMPARE((*cases)[0].firstDiverging()->name, std::string("y"));
+    QCOMPARE((*cases)[0].firstDiverging()->maxAbsolute, 0.5);
+}
+
+void TestCompare::summariesAreCompared() {
+    // y = (2, 4): mean 3, population deviation 1, minimum 2, maximum 4.
+    const Values good{{"in.x", floats({1, 2})},
+                      {"node.y.shape", Tensor::of<std::int64_t>({1}, {2})},
+                      {"node.y.stats", doubles({3, 1, 2, 4})},
+                      {"node.y.head", floats({2})}};
+    QVERIFY((*compared(good))[0].ok());
+    Values wrong = good;
+    wrong.at("node.y.stats") = doubles({3, 1, 2, 4.5});
+    QVERIFY(!(*compared(wrong))[0].ok());
+    wrong = good;
+    wrong.at("node.y.head") = floats({2.5});
+    QVERIFY(!(*compared(wrong))[0].ok());
+    wrong = good;
+    wrong.at("node.y.shape") = Tensor::of<std::int64_t>({1}, {3});
+    QVERIFY(!(*compared(wrong))[0].ok());
+}
+
+void TestCompare::everyCaseIsRun() {
+    const auto cases = compared({{"in.x", floats({1, 2})},
+                                 {"out.z", floats({3, 6})},
+                                 {"case1.in.x", floats({10, 20})},
+                                 {"case1.out.z", floats({30, 60})},
+                                 {"case2.in.x", floats({0, 0})},
+                                 {"case2.out.z", floats({0, 1})}});
+    QVERIFY(cases.has_value());
+    QCOMPARE(cases->size(), std::size_t{3});
+    QVERIFY((*cases)[0].ok() && (*cases)[1].ok() && !(*cases)[2].ok());
+}
+
+void TestCompare::strangersAreCounted() {
+    const auto cases = compared({{"in.x", floats({1, 2})}, {"node.elsewhere", floats({1})}, {"out.z", floats({3, 6})}});
+    QVERIFY((*cases)[0].ok());
+    QCOMPARE((*cases)[0].unmatched.size(), std::size_t{1});
+}
+
+void TestCompare::otherShapesFail() {
+    const auto cases = compared({{"in.x", floats({1, 2})}, {"out.z", floats({3, 6, 9})}});
+    QVERIFY(!(*cases)[0].ok());
+    QVERIFY(QString::fromStdString((*cases)[0].firstDiverging()->note).contains("shape"));
+}
+
+void TestCompare::missingInputsAreUsageErrors() {
+    const auto cases = compared({{"out.z", floats({3, 6})}});
+    QVERIFY(!cases);
+    QCOMPARE(cases.error().exitStatus(), 2);
+}
+
+void TestCompare::toleranceIsAbsolutePlusRelative() {
+    // |a - r| = 0.5 at r = 5.5: 0.5 <= 0.06 + 0.08 * 5.5 = 0.5; a little less of either fails.
+    const Values values{{"in.x", floats({1, 2})}, {"out.z", floats({3, 5.5f})}};
+    QVERIFY((*compared(values, {0.0801, 0.06}))[0].ok());
+    QVERIFY(!(*compared(values, {0.08, 0.05}))[0].ok());
+}
+
+void TestCompare::nanEqualsNanAlone() {
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const float inf = std::numeric_limits<float>::infinity();
+    QVERIFY(analysis::difference(floats({nan, inf}), floats({nan, inf}), {}).ok);
+    QVERIFY(!analysis::difference(floats({nan}), floats({1}), {}).ok);
+    QVERIFY(!analysis::difference(floats({1}), floats({nan}), {}).ok);
+    QVERIFY(!analysis::difference(floats({inf}), floats({-inf}), {}).ok);
+    QVERIFY(!analysis::difference(floats({1e30f}), floats({inf}), {}).ok);
+}
+
+QTEST_APPLESS_MAIN(TestCompare)
+#include "tst_compare.moc"
