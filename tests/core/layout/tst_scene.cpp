@@ -238,7 +238,8 @@ class TestScene : public QObject {
         }
         compose.view.hubReaders = 0;
         compose.view.longSpan = 0;
-        for (const SceneItem& item : compose()->items) QVERIFY(item.what.kind != ItemKind::Stub);
+        const auto without = compose();
+        for (const SceneItem& item : without->items) QVERIFY(item.what.kind != ItemKind::Stub);
     }
 
     void denseBlocksKeepTheirChain() {
