@@ -1,9 +1,16 @@
+// Opens a built-in model through the installed library, as a user's program would.
+
 #include <cstdio>
 
-#include "core/base/error.h"
+#include "core/document/document.h"
 
 int main() {
-    const sonde::base::Error error = sonde::base::unreadable("no such model", "somewhere");
-    std::puts(error.commandLineText().c_str());
-    return error.exitStatus() == 3 ? 0 : 1;
+    const auto model = sonde::document::open("zoo:resnet18");
+    if (!model) {
+        std::puts(model.error().commandLineText().c_str());
+        return model.error().exitStatus();
+    }
+    const auto& graph = *(*model)->graph;
+    std::printf("%s has %zu exprs\n", (*model)->title.c_str(), graph.main().order.size());
+    return graph.main().order.empty() ? 1 : 0;
 }
