@@ -64,9 +64,9 @@ status=0
     done
     echo run
     [ "$model" != zoo:resnet18 ] || printf '%s\n' "select conv1" "view channels"
-    printf '%s\n' "zoom fit" wait "screenshot window-light.png" "theme dark" wait
+    printf '%s\n' "zoom fit" wait "screenshot $out/window-light.png" "theme dark" wait
 } >"$out/window.txt"
-QT_QPA_PLATFORM=offscreen "$sonde" window "$model" --size 1600x1000 --script "$out/window.txt" --screenshot "$out/window-dark.png"
+QT_QPA_PLATFORM=offscreen QT_LOGGING_RULES='*.warning=false' "$sonde" window "$model" --size 1600x1000 --script "$out/window.txt" --screenshot "$out/window-dark.png"
 
 echo
 echo "In $PWD/$out:"
