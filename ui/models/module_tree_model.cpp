@@ -2,6 +2,18 @@
 
 #include "ui/models/node_text.h"
 
+namespace {
+
+/// "11.7 M": three digits are enough to compare; the tool tip has them all.
+QString shortCount(std::int64_t count) {
+    if (count < 10000) return QString::number(count);
+    const bool millions = count >= 1000000;
+    return QString::number(static_cast<double>(count) / (millions ? 1e6 : 1e3), 'g', count >= 1000000000 ? 5 : 3) +
+           (millions ? QStringLiteral(" M") : QStringLiteral(" k"));
+}
+
+}  // namespace
+
 namespace sonde::models {
 
 using context::InspectorContext;
@@ -77,6 +89,7 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
+        if (m_parameters[id] > 0) text += QLatin1Char('\n') + tr("%1 parameters").arg(QLocale().toString(static_cast<qlonglong>(m_parameters[id])));
         if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
         if (!module.visited) text += QLatin1Char('\n') + tr("Never called while tracing");
         if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
@@ -88,7 +101,7 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         case NameColumn:
             return id == 0 ? m_rootName : qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1);
         case ClassColumn: return shortClass(module.moduleClass);
-        case ParametersColumn: return m_parameters[id] == 0 ? QString() : QLocale().toString(static_cast<qlonglong>(m_parameters[id]));
+        case ParametersColumn: return m_parameters[id] == 0 ? QString() : shortCount(m_parameters[id]);
         default: return {};
     }
 }
@@ -98,7 +111,7 @@ QVariant ModuleTreeModel::headerData(int section, Qt::Orientation orientation, i
     switch (section) {
         case NameColumn: return tr("Module");
         case ClassColumn: return tr("Class");
-        case ParametersColumn: return tr("Parameters");
+        case ParametersColumn: return tr("Params");
         default: return {};
     }
 }

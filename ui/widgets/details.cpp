@@ -116,6 +116,7 @@ void KeyValueGrid::addRow(const QString& key, const QString& value, bool monospa
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setFocusPolicy(Qt::ClickFocus);
     label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    label->setAlignment(Qt::AlignTop | Qt::AlignLeft);  // in line with its key where the row is higher than the text
     label->setAccessibleName(QStringLiteral("%1: %2").arg(key, value));
     if (monospaced) label->setFont(theme::Theme::instance().monoFont());
     m_grid->addWidget(label, m_rows++, 1);

@@ -5,7 +5,6 @@
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QScreen>
@@ -76,6 +75,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent) {
     buildStatusBar();
     connectContext();
     restore();
+    setDocksShown(false);
     refreshTitle();
     refreshActions();
     refreshStatus();
@@ -149,10 +149,18 @@ void MainWindow::arrangeDocks() {
         dock->setVisible(info.visibleAtFirst);
     }
     for (const auto& [area, dock] : first) dock->raise();
-    resizeDocks({m_docks["modules"], m_docks["details"]}, {270, 330}, Qt::Horizontal);
+    resizeDocks({m_docks["modules"], m_docks["details"]}, {300, 330}, Qt::Horizontal);
     resizeDocks({m_docks["modules"], m_docks["inputs"]}, {420, 200}, Qt::Vertical);
     resizeDocks({m_docks["details"], m_docks["tensor_viewer"]}, {330, 420}, Qt::Vertical);
     resizeDocks({m_docks["watches"]}, {190}, Qt::Vertical);
+}
+
+void MainWindow::setDocksShown(bool shown) {
+    if (shown == m_docksShown) return;
+    if (!shown) m_dockState = saveState(kStateVersion);
+    m_docksShown = shown;
+    if (shown) restoreState(m_dockState, kStateVersion);
+    else for (const auto& [id, dock] : m_docks) dock->hide();
 }
 
 void MainWindow::buildToolBar() {
@@ -174,10 +182,8 @@ void MainWindow::buildStatusBar() {
     m_progress = new widgets::ProgressStrip;
     m_status = new widgets::ElidedLabel;
     m_status->setColorRole(theme::ColorRole::MutedText);
-    m_hidden = new QLabel;
     statusBar()->addWidget(m_status, 1);
     statusBar()->addWidget(m_progress, 1);
-    statusBar()->addPermanentWidget(m_hidden);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
         m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading();
     });
@@ -200,6 +206,7 @@ void MainWindow::connectContext() {
         m_progress->finish();
         RecentFiles::add(m_context.location());
         m_pages->setCurrentWidget(m_canvas);
+        setDocksShown(true);
         m_canvas->setFocus();
         if (m_sampleLocation == m_context.location() && !m_context.inputs().empty())
             m_context.setInputSpec(m_context.inputs().front().name, {m_samplePicture, {true, m_samplePreset}});
@@ -211,6 +218,7 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::documentClosed, this, [this] {
         m_progress->finish();
         m_pages->setCurrentWidget(m_start);
+        setDocksShown(false);
         refreshTitle();
         refreshActions();
         refreshStatus();
@@ -284,7 +292,6 @@ void MainWindow::refreshStatus() {
         text = tr("Run finished in %1 ms").arg(static_cast<double>(m_context.recording()->totalNs) / 1e6, 0, 'f', 1);
     }
     m_status->setText(text);
-    m_hidden->setText(m_context.hasModel() ? m_canvas->hiddenText() : QString());
 }
 
 void MainWindow::refreshActions() {
@@ -336,7 +343,7 @@ void MainWindow::restore() {
 void MainWindow::save() const {
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("window/state"), saveState(kStateVersion));
+    settings.setValue(QStringLiteral("window/state"), m_docksShown ? saveState(kStateVersion) : m_dockState);
     settings.setValue(QStringLiteral("run/live"), m_context.isLive());
     settings.setValue(QStringLiteral("view/attributes"), m_context.showsAttributes());
     settings.setValue(QStringLiteral("view/names"), m_context.showsNames());

@@ -7,7 +7,6 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 
-class QLabel;
 class QStackedWidget;
 
 namespace sonde::canvas {
@@ -60,6 +59,8 @@ class MainWindow : public QMainWindow {
     void buildToolBar();
     void buildStatusBar();
     void arrangeDocks();
+    /// The start page has the window for itself; what was docked comes back with a model.
+    void setDocksShown(bool shown);
     void connectContext();
     void restore();
     void save() const;
@@ -101,8 +102,9 @@ class MainWindow : public QMainWindow {
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;
     widgets::ElidedLabel* m_status = nullptr;
-    QLabel* m_hidden = nullptr;
     std::map<QString, QDockWidget*> m_docks;
+    QByteArray m_dockState;      ///< while the docks are out of the way
+    bool m_docksShown = true;
     graph::NodeId m_bannerNode;
     QString m_sampleLocation, m_samplePicture, m_samplePreset;  ///< to be set as input once the sample is open
 };

@@ -105,6 +105,7 @@ void InputEditor::refresh() {
                                                             : File;
     m_mode->setCurrentIndex(mode);
     if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
+    if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
     m_source->setToolTip(source);
     m_source->setEnabled(mode != None);
     m_browse->setEnabled(true);

@@ -33,7 +33,9 @@ ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
     m_view->header()->setSectionResizeMode(ModuleTreeModel::NameColumn, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::ClassColumn, QHeaderView::Interactive);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::ParametersColumn, QHeaderView::ResizeToContents);
-    m_view->header()->resizeSection(ModuleTreeModel::ClassColumn, 92);
+    m_view->header()->resizeSection(ModuleTreeModel::ClassColumn, 84);
+    m_view->header()->setMinimumSectionSize(40);
+    m_view->setIndentation(12);
     copyRowsOnShortcut(m_view);
 
     auto* column = new QVBoxLayout(this);

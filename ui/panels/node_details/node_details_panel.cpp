@@ -89,7 +89,7 @@ QString NodeDetailsPanel::text() const {
 }
 
 void NodeDetailsPanel::rebuild() {
-    m_valueGrid = nullptr;
+    m_valueSection = nullptr;
     m_grids.clear();
     const Selection& selection = m_context.selection();
     m_header->setVisible(m_context.hasModel() && !selection.isNone());
@@ -112,20 +112,25 @@ void NodeDetailsPanel::rebuild() {
     refreshMarks();
 }
 
+KeyValueGrid* NodeDetailsPanel::makeGrid() {
+    auto* grid = new KeyValueGrid;
+    connect(grid, &KeyValueGrid::linkActivated, this, [this](const QVariant& target) {
+        // Queued: the click's own widget is deleted by what it causes.
+        QMetaObject::invokeMethod(
+            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); }, Qt::QueuedConnection);
+    });
+    return grid;
+}
+
 KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key, int count) {
     auto* part = new widgets::CollapsibleSection(title);
-    auto* grid = new KeyValueGrid;
+    KeyValueGrid* grid = makeGrid();
     part->setContent(grid);
     part->setCount(count);
     const QString setting = QStringLiteral("details/closed/") + key;
     part->setExpanded(!QSettings().value(setting).toBool());
     connect(part, &widgets::CollapsibleSection::expandedChanged, this,
             [setting](bool expanded) { QSettings().setValue(setting, !expanded); });
-    connect(grid, &KeyValueGrid::linkActivated, this, [this](const QVariant& target) {
-        // Queued: the click's own widget is deleted by what it causes.
-        QMetaObject::invokeMethod(
-            this, [this, selection = target.value<Selection>()] { m_context.navigateTo(selection); }, Qt::QueuedConnection);
-    });
     m_column->addWidget(part);
     m_grids << grid;
     return grid;
@@ -143,7 +148,7 @@ void NodeDetailsPanel::showNode(const Selection& selection) {
     m_title->setToolTip(m_title->text());
     m_subtitle->setToolTip(m_subtitle->text());
     if (selection.node.valid()) {
-        m_valueGrid = section(tr("Value"), QStringLiteral("value"));
+        m_valueSection = qobject_cast<widgets::CollapsibleSection*>(section(tr("Value"), QStringLiteral("value"))->parentWidget());
         m_stats.want({selection.node});
         refreshValue();
     }
@@ -157,25 +162,28 @@ void NodeDetailsPanel::showNode(const Selection& selection) {
 
 void NodeDetailsPanel::refreshValue() {
     const NodeId id = m_context.selection().node;
-    if (!m_valueGrid || !id.valid()) return;
-    m_valueGrid->clear();
+    if (!m_valueSection || !id.valid()) return;
+    // A new grid: rows of an old one would keep their heights.
+    KeyValueGrid* grid = makeGrid();
+    m_grids.first() = grid;
+    m_valueSection->setContent(grid);
     const graph::Node& node = m_context.graph().node(id);
     const tensor::Value* value = m_context.value(id);
     const QString shape = models::shapeText(node, value);
     const QString dtype = models::dtypeText(node, value);
-    m_valueGrid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
-    m_valueGrid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
-    m_valueGrid->addRow(tr("Type"), dtype.isEmpty() ? tr("not known before a run") : dtype);
+    grid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
+    grid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
+    grid->addRow(tr("Type"), dtype.isEmpty() ? tr("not known before a run") : dtype);
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
-        m_valueGrid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
-        m_valueGrid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
-        if (stats->nanCount > 0) m_valueGrid->addRow(tr("NaN"), QString::number(stats->nanCount));
-        if (stats->infCount > 0) m_valueGrid->addRow(tr("Inf"), QString::number(stats->infCount));
+        grid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
+        grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
+        if (stats->nanCount > 0) grid->addRow(tr("NaN"), QString::number(stats->nanCount));
+        if (stats->infCount > 0) grid->addRow(tr("Inf"), QString::number(stats->infCount));
     }
-    if (value && (!value->isTensor() || value->tensor().numel() <= 8)) m_valueGrid->addRow(tr("Value"), shown(value->text(160)), true);
-    if (!value && m_context.recording() && !m_context.wasReached(id)) m_valueGrid->addRow(tr("Run"), tr("not reached by the last run"));
+    if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
+    if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
     if (const auto& recording = m_context.recording(); recording && recording->elapsedNs(node.producer) > 0)
-        m_valueGrid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
+        grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
 }
 
 void NodeDetailsPanel::addOperation(const graph::Expr& expr) {

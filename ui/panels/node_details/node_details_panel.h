@@ -12,7 +12,7 @@ class QToolButton;
 class QVBoxLayout;
 
 namespace sonde::widgets {
-class EmptyState;
+class CollapsibleSection;
 class KeyValueGrid;
 }  // namespace sonde::widgets
 
@@ -32,6 +32,7 @@ class NodeDetailsPanel : public QWidget {
     void refreshMarks();
     void showNode(const context::Selection& selection);
     void showModule(const context::Selection& selection);
+    widgets::KeyValueGrid* makeGrid();
     widgets::KeyValueGrid* section(const QString& title, const QString& key, int count = -1);
     void addOperation(const graph::Expr& expr);
     void addAttributes(const graph::Expr& expr);
@@ -50,7 +51,7 @@ class NodeDetailsPanel : public QWidget {
     QWidget* m_header;
     QScrollArea* m_area;
     QVBoxLayout* m_column = nullptr;
-    widgets::KeyValueGrid* m_valueGrid = nullptr;
+    widgets::CollapsibleSection* m_valueSection = nullptr;
     QList<widgets::KeyValueGrid*> m_grids;
 };
 

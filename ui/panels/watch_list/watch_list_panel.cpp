@@ -54,7 +54,7 @@ NodeValueTable::NodeValueTable(InspectorContext& context, WatchListModel::Kind k
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_view->horizontalHeader()->setStretchLastSection(true);
-    static const int widths[] = {170, 150, 90, 110, 64, 80, 80, 80, 80, 48, 48, 60};
+    static const int widths[] = {150, 130, 84, 104, 62, 76, 76, 76, 76, 44, 44, 52};
     for (int column = 0; column < WatchListModel::ValueColumn; ++column) m_view->setColumnWidth(column, widths[column]);
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(-1, Qt::AscendingOrder);

@@ -1,0 +1,233 @@
+// The item models on a real model, each under QAbstractItemModelTester, and the state they show.
+
+#include <QAbstractItemModelTester>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <cmath>
+
+#include "core/io/npz/npz.h"
+#include "ui/context/inspector_context.h"
+#include "ui/models/message_model.h"
+#include "ui/models/module_tree_model.h"
+#include "ui/models/node_search.h"
+#include "ui/models/node_table_model.h"
+#include "ui/models/watch_list_model.h"
+
+using namespace sonde;
+using context::InspectorContext;
+using context::RunState;
+using context::Selection;
+using models::WatchListModel;
+
+class TestModels : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void modelsAreConsistentThroughALife();
+    void moduleTreeShowsTheHierarchy();
+    void moduleFilterKeepsAncestors();
+    void watchListShowsTheReferenceValue();
+    void searchFindsByModuleAndOperator();
+    void watchesSurviveReopening();
+    void historyGoesBackAndForward();
+    void aFailedOpenKeepsTheModel();
+    void anUnreadableInputIsReported();
+
+  private:
+    static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
+    static bool load(InspectorContext& context, const QString& file) {
+        QSignalSpy opened(&context, &InspectorContext::documentOpened);
+        context.open(file);
+        return opened.wait(20000);
+    }
+    static bool run(InspectorContext& context) {
+        QSignalSpy finished(&context, &InspectorContext::runFinished);
+        context.run();
+        return finished.wait(60000) && context.runState() == RunState::Finished;
+    }
+    QTemporaryDir m_settings;
+};
+
+void TestModels::initTestCase() {
+    QCoreApplication::setOrganizationName(QStringLiteral("SondeTest"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
+}
+
+void TestModels::init() { QSettings().clear(); }
+
+void TestModels::modelsAreConsistentThroughALife() {
+    InspectorContext context;
+    models::ModuleTreeModel tree(context);
+    models::NodeTableModel table(context);
+    WatchListModel watches(context, WatchListModel::Kind::Watches);
+    WatchListModel ends(context, WatchListModel::Kind::Ends);
+    models::SearchResultModel results(context);
+    models::MessageModel log(context);
+    std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
+    for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends, &results, &log})
+        testers.push_back(std::make_unique<QAbstractItemModelTester>(model, QAbstractItemModelTester::FailureReportingMode::QtTest));
+    QVERIFY(load(context, modelFile()));
+    QVERIFY(table.rowCount() > 50);
+    QVERIFY(log.rowCount() > 0);
+    const graph::NodeId out = context.graph().outputs().front();
+    context.setWatched(out, true);
+    context.setWatched(context.graph().inputs().front(), true);
+    context.setEnd(out, true);
+    QCOMPARE(watches.rowCount(), 2);
+    QCOMPARE(ends.rowCount(), 1);
+    QVERIFY(run(context));
+    context.setSearchHits(models::searchNodes(context.graph(), QStringLiteral("conv")), 0);
+    QVERIFY(results.rowCount() > 5);
+    context.setWatched(out, false);
+    QCOMPARE(watches.rowCount(), 1);
+    context.clearEnds();
+    QCOMPARE(ends.rowCount(), 0);
+    context.close();
+    QCOMPARE(tree.rowCount(), 0);
+    QCOMPARE(table.rowCount(), 0);
+    QCOMPARE(watches.rowCount(), 0);
+}
+
+void TestModels::moduleTreeShowsTheHierarchy() {
+    InspectorContext context;
+    models::ModuleTreeModel tree(context);
+    QVERIFY(load(context, modelFile()));
+    const QModelIndex conv = tree.indexOf(QStringLiteral("layer1.0.conv1"));
+    QVERIFY(conv.isValid());
+    QCOMPARE(conv.data().toString(), QStringLiteral("conv1"));
+    QCOMPARE(tree.qualname(conv.parent()), QStringLiteral("layer1.0"));
+    QCOMPARE(tree.qualname(conv.parent().parent()), QStringLiteral("layer1"));
+    QVERIFY(!tree.indexOf(QStringLiteral("layer9")).isValid());
+}
+
+void TestModels::moduleFilterKeepsAncestors() {
+    InspectorContext context;
+    models::ModuleTreeModel tree(context);
+    models::ModuleFilter filter;
+    filter.setSourceModel(&tree);
+    QVERIFY(load(context, modelFile()));
+    filter.setFilter(QStringLiteral("layer1.0.CONV1"));
+    QModelIndex at = filter.index(0, 0);
+    for (const char* name : {"layer1", "0", "conv1"}) {
+        QCOMPARE(filter.rowCount(at), 1);
+        at = filter.index(0, 0, at);
+        QCOMPARE(at.data().toString(), QLatin1String(name));
+    }
+}
+
+void TestModels::watchListShowsTheReferenceValue() {
+    InspectorContext context;
+    WatchListModel watches(context, WatchListModel::Kind::Watches);
+    QVERIFY(load(context, modelFile()));
+    const QString reference = QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.npz");
+    for (const context::ModelInput& input : context.inputs()) context.setInputSpec(input.name, {reference, {}});
+    const document::NamedNode output = context.document()->outputs.front();
+    context.setWatched(output.node, true);
+    QVERIFY(run(context));
+    auto npz = io::NpzFile::open(reference.toStdString());
+    QVERIFY(npz);
+    auto expected = npz->read("out." + output.name);
+    QVERIFY(expected);
+    double low = 1e300, high = -1e300, sum = 0;
+    for (std::int64_t i = 0; i < expected->numel(); ++i) {
+        low = std::min(low, expected->toDouble(i));
+        high = std::max(high, expected->toDouble(i));
+        sum += expected->toDouble(i);
+    }
+    const auto cell = [&](int column) { return watches.index(0, column).data().toString(); };
+    QTRY_VERIFY(!cell(WatchListModel::MeanColumn).isEmpty());
+    const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-3 * std::abs(b) + 1e-3; };
+    QVERIFY2(near(cell(WatchListModel::MinColumn).toDouble(), low), qPrintable(cell(WatchListModel::MinColumn)));
+    QVERIFY2(near(cell(WatchListModel::MaxColumn).toDouble(), high), qPrintable(cell(WatchListModel::MaxColumn)));
+    QVERIFY2(near(cell(WatchListModel::MeanColumn).toDouble(), sum / static_cast<double>(expected->numel())), qPrintable(cell(WatchListModel::MeanColumn)));
+    QCOMPARE(cell(WatchListModel::NanColumn), QStringLiteral("0"));
+    QCOMPARE(cell(WatchListModel::DTypeColumn), QStringLiteral("float32"));
+}
+
+void TestModels::searchFindsByModuleAndOperator() {
+    InspectorContext context;
+    QVERIFY(load(context, modelFile()));
+    const auto& graph = context.graph();
+    const auto convs = models::searchNodes(graph, QStringLiteral("op:Conv"));
+    QVERIFY(!convs.empty());
+    for (const graph::NodeId node : convs) QCOMPARE(QString::fromStdString(graph.expr(graph.node(node).producer).op.name), QStringLiteral("Conv"));
+    const auto inLayer = models::searchNodes(graph, QStringLiteral("module:layer2.0 op:conv"));
+    QVERIFY(!inLayer.empty() && inLayer.size() < convs.size());
+    QVERIFY(models::searchNodes(graph, QStringLiteral("nothing_like_this")).empty());
+    QVERIFY(models::searchNodes(graph, QString()).empty());
+    const auto number = models::searchNodes(graph, QStringLiteral("#%1").arg(convs.front().value));
+    QCOMPARE(number.size(), std::size_t{1});
+    QVERIFY(number.front() == convs.front());
+}
+
+void TestModels::watchesSurviveReopening() {
+    std::string name;
+    {
+        InspectorContext context;
+        QVERIFY(load(context, modelFile()));
+        const graph::NodeId node = models::searchNodes(context.graph(), QStringLiteral("op:Relu")).front();
+        name = context.graph().node(node).name;
+        context.setWatched(node, true);
+        context.setEnd(node, true);
+        context.setInputSpec(context.inputs().front().name, {QStringLiteral("#rand(2,3)"), {}});
+        context.expandToDepth(2);
+    }
+    InspectorContext context;
+    QVERIFY(load(context, modelFile()));
+    QCOMPARE(context.watched().size(), std::size_t{1});
+    QCOMPARE(context.graph().node(context.watched().front()).name, name);
+    QCOMPARE(context.ends().size(), std::size_t{1});
+    QCOMPARE(context.inputs().front().spec.source, QStringLiteral("#rand(2,3)"));
+    QVERIFY(context.isExpanded(context.selectionOf(QStringLiteral("layer1")).scope));
+}
+
+void TestModels::historyGoesBackAndForward() {
+    InspectorContext context;
+    QVERIFY(load(context, modelFile()));
+    const auto nodes = models::searchNodes(context.graph(), QStringLiteral("op:Conv"));
+    QVERIFY(!context.canGoBack());
+    for (int i = 0; i < 3; ++i) context.navigateTo(nodes[static_cast<std::size_t>(i)]);
+    QVERIFY(context.canGoBack() && !context.canGoForward());
+    context.goBack();
+    QVERIFY(context.selection().node == nodes[1]);
+    context.goBack();
+    QVERIFY(context.selection().node == nodes[0]);
+    context.goForward();
+    QVERIFY(context.selection().node == nodes[1]);
+    context.goToParent();
+    QVERIFY(context.selection().isModule());
+}
+
+void TestModels::aFailedOpenKeepsTheModel() {
+    InspectorContext context;
+    QVERIFY(load(context, modelFile()));
+    QSignalSpy failed(&context, &InspectorContext::loadFailed);
+    QSignalSpy banner(&context, &InspectorContext::bannerRequested);
+    context.open(QStringLiteral("/nowhere/no.onnx"));
+    QVERIFY(failed.wait(20000));
+    QCOMPARE(banner.count(), 1);
+    QVERIFY(context.hasModel());
+    QVERIFY(context.loadState() == context::LoadState::Loaded);
+}
+
+void TestModels::anUnreadableInputIsReported() {
+    InspectorContext context;
+    QVERIFY(load(context, modelFile()));
+    context.setInputSpec(context.inputs().front().name, {QStringLiteral("/nowhere/picture.png"), {}});
+    QSignalSpy finished(&context, &InspectorContext::runFinished);
+    QSignalSpy banner(&context, &InspectorContext::bannerRequested);
+    context.run();
+    QVERIFY(finished.wait(20000));
+    QVERIFY(context.runState() == RunState::Failed);
+    QVERIFY(banner.count() >= 1);
+    QVERIFY(context.inputs().front().error.has_value());
+}
+
+QTEST_GUILESS_MAIN(TestModels)
+#include "tst_models.moc"

@@ -1,0 +1,306 @@
+// The real window, driven by mouse and keys. Run twice: drawn in memory, and under an X server.
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QDockWidget>
+#include <QLineEdit>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTreeView>
+#include <QtTest>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/models/node_search.h"
+#include "ui/panels/module_tree/module_tree_panel.h"
+#include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/watch_list/watch_list_panel.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/banner.h"
+#include "ui/window/main_window.h"
+#include "ui/window/panel_table.h"
+#include "ui/window/script.h"
+#include "ui/window/search_bar.h"
+#include "ui/window/start_page.h"
+
+using namespace sonde;
+using context::InspectorContext;
+using context::RunState;
+using context::Selection;
+using window::MainWindow;
+
+class TestMainWindow : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase();
+    void init();
+    void cleanup();
+    void everyPanelStandsEmptyAndFilled();
+    void startPageOffersSamples();
+    void clickSelectsAndF9Watches();
+    void f5RunsAndTheWatchListShowsValues();
+    void endPointStopsTheRun();
+    void doubleClickExpandsAndCollapses();
+    void searchJumpsAndExpands();
+    void treeAndCanvasAreInStep();
+    void themeToggles();
+    void aBrokenFileShowsABanner();
+    void stateIsRestored();
+    void scriptFailureNamesTheLine();
+    void scriptTakesAPicture();
+    void theWindowAnswersWhileItWorks();
+
+  private:
+    static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
+    InspectorContext& context() { return m_window->context(); }
+    canvas::GraphCanvas* canvas() { return m_window->canvas(); }
+    void makeWindow();
+    void openModel();
+    void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
+    graph::NodeId firstOf(const char* op) { return models::searchNodes(context().graph(), QStringLiteral("op:") + QLatin1String(op)).front(); }
+    /// The middle of a box, or of the title bar of an open one.
+    static QPoint middle(const QRectF& rect) { return QPointF(rect.center().x(), rect.top() + std::min(rect.height() / 2, 4.0)).toPoint(); }
+
+    QTemporaryDir m_settings;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+void TestMainWindow::initTestCase() {
+    QCoreApplication::setOrganizationName(QStringLiteral("SondeTest"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
+    theme::Theme::instance().install(*qApp);
+    theme::Theme::instance().setReducedMotion(true);
+}
+
+void TestMainWindow::init() {
+    QSettings().clear();
+    makeWindow();
+}
+
+void TestMainWindow::cleanup() {
+    m_window.reset();
+    theme::Theme::instance().setMode(theme::Theme::Mode::Light);
+}
+
+void TestMainWindow::makeWindow() {
+    m_window = std::make_unique<MainWindow>();
+    m_window->resize(1400, 900);
+    m_window->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    m_window->activateWindow();
+}
+
+void TestMainWindow::openModel() {
+    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    m_window->open(modelFile());
+    QVERIFY(opened.wait(30000));
+    settle();
+    canvas()->fit();
+    settle();
+}
+
+void TestMainWindow::everyPanelStandsEmptyAndFilled() {
+    for (const panels::PanelInfo& info : window::panelTable()) {
+        QVERIFY2(m_window->panel(info.id), qPrintable(info.id));
+        m_window->showPanel(info.id);
+        QVERIFY(!m_window->dock(info.id)->isHidden());
+        QVERIFY(!m_window->dock(info.id)->grab().isNull());
+    }
+    openModel();
+    for (const panels::PanelInfo& info : window::panelTable()) {
+        m_window->showPanel(info.id);
+        QVERIFY(!m_window->dock(info.id)->grab().isNull());
+    }
+}
+
+void TestMainWindow::startPageOffersSamples() {
+    auto* page = m_window->findChild<window::StartPage*>();
+    QVERIFY(page->isVisible());
+    auto* sample = page->findChild<QAbstractButton*>(QStringLiteral("sample0"));
+    QVERIFY2(sample, "the samples of resources/samples are offered");
+    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    QTest::mouseClick(sample, Qt::LeftButton);
+    QVERIFY(opened.wait(30000));
+    settle();
+    QVERIFY(!page->isVisible());
+    QVERIFY(context().inputs().front().spec.source.endsWith(QLatin1String("chelsea.png")));
+    QVERIFY(context().inputs().front().value.has_value());
+}
+
+void TestMainWindow::clickSelectsAndF9Watches() {
+    openModel();
+    const graph::NodeId conv = firstOf("Conv");
+    const QRectF box = canvas()->rectOf(context().graph().node(conv).producer);
+    QVERIFY(!box.isEmpty());
+    QTest::mouseClick(canvas(), Qt::LeftButton, {}, middle(box));
+    QVERIFY(!context().selection().isNone());
+    QTest::keyClick(canvas(), Qt::Key_F9);
+    QCOMPARE(context().watched().size(), std::size_t{1});
+    QTest::keyClick(canvas(), Qt::Key_F9);
+    QVERIFY(context().watched().empty());
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    QVERIFY2(details->text().contains(QStringLiteral("conv1")), qPrintable(details->text()));
+}
+
+void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
+    openModel();
+    context().setWatched(firstOf("Relu"), true);
+    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QTest::keyClick(canvas(), Qt::Key_F5);
+    QVERIFY(finished.wait(60000));
+    QVERIFY(context().runState() == RunState::Finished);
+    auto* list = qobject_cast<panels::WatchListPanel*>(m_window->panel(QStringLiteral("watches")));
+    const QAbstractItemModel* shown = list->watches()->view()->model();
+    QCOMPARE(shown->rowCount(), 1);
+    QTRY_COMPARE(shown->index(0, models::WatchListModel::MinColumn).data().toString(), QStringLiteral("0"));  // of a Relu
+    QVERIFY(!shown->index(0, models::WatchListModel::ShapeColumn).data().toString().isEmpty());
+    QVERIFY(!shown->index(0, models::WatchListModel::ValueColumn).data().toString().isEmpty());
+    settle();
+}
+
+void TestMainWindow::endPointStopsTheRun() {
+    openModel();
+    const graph::NodeId relu = firstOf("Relu");
+    context().navigateTo(relu);
+    settle();
+    QTest::keyClick(canvas(), Qt::Key_F9, Qt::ShiftModifier);
+    QVERIFY(context().isEnd(relu));
+    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    QTest::keyClick(canvas(), Qt::Key_F5);
+    QVERIFY(finished.wait(60000));
+    QVERIFY(context().wasReached(relu));
+    QVERIFY(context().value(relu));
+    QVERIFY(!context().wasReached(context().graph().outputs().front()));
+    settle();
+}
+
+void TestMainWindow::doubleClickExpandsAndCollapses() {
+    openModel();
+    const graph::ScopeId layer = context().selectionOf(QStringLiteral("layer1")).scope;
+    QVERIFY(!context().isExpanded(layer));
+    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
+    QVERIFY(context().isExpanded(layer));
+    settle();
+    canvas()->fit();
+    settle();
+    QTest::qWait(QApplication::doubleClickInterval() + 50);
+    QTest::mouseDClick(canvas(), Qt::LeftButton, {}, middle(canvas()->rectOf(layer)));
+    QVERIFY(!context().isExpanded(layer));
+    settle();
+}
+
+void TestMainWindow::searchJumpsAndExpands() {
+    openModel();
+    QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
+    QVERIFY(m_window->searchBar()->isVisible());
+    auto* edit = m_window->searchBar()->findChild<QLineEdit*>();
+    QTest::keyClicks(edit, QStringLiteral("layer2.0.conv1"));
+    QTRY_COMPARE(context().selection().qualname, QStringLiteral("layer2.0.conv1"));
+    QVERIFY(context().isExpanded(context().selectionOf(QStringLiteral("layer2.0")).scope));
+    settle();
+    QVERIFY(!canvas()->rectOf(context().selection().expr).isEmpty());
+    QTest::keyClick(edit, Qt::Key_Escape);
+    QTest::keyClick(edit, Qt::Key_Escape);
+    QVERIFY(!m_window->searchBar()->isVisible());
+}
+
+void TestMainWindow::treeAndCanvasAreInStep() {
+    openModel();
+    auto* tree = qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")));
+    context().select(context().selectionOf(QStringLiteral("layer3")));
+    QCOMPARE(tree->view()->currentIndex().data(models::QualnameRole).toString(), QStringLiteral("layer3"));
+    tree->view()->setFocus();
+    QTest::keyClick(tree->view(), Qt::Key_Down);
+    QVERIFY(context().selection().isModule());
+    QCOMPARE(context().selection().qualname, tree->view()->currentIndex().data(models::QualnameRole).toString());
+    settle();
+}
+
+void TestMainWindow::themeToggles() {
+    theme::Theme::instance().setMode(theme::Theme::Mode::Light);
+    const QColor before = m_window->palette().color(QPalette::Window);
+    QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(theme::Theme::instance().isDark());
+    QVERIFY(m_window->palette().color(QPalette::Window) != before);
+}
+
+void TestMainWindow::aBrokenFileShowsABanner() {
+    QTemporaryDir folder;
+    QFile file(folder.filePath(QStringLiteral("broken.onnx")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("this is no model at all");
+    file.close();
+    m_window->open(file.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->banner()->isVisible(), 20000);
+    QVERIFY(!m_window->banner()->text().isEmpty());
+    QVERIFY2(!QApplication::activeModalWidget(), "an error is never a modal trap");
+}
+
+void TestMainWindow::stateIsRestored() {
+    openModel();
+    context().setWatched(firstOf("Relu"), true);
+    m_window->dock(QStringLiteral("log"))->hide();
+    m_window->close();
+    makeWindow();
+    openModel();
+    QCOMPARE(context().watched().size(), std::size_t{1});
+    QVERIFY(m_window->dock(QStringLiteral("log"))->isHidden());
+    QVERIFY(!m_window->dock(QStringLiteral("modules"))->isHidden());
+}
+
+void TestMainWindow::scriptFailureNamesTheLine() {
+    window::Script script(*m_window, modelFile(), QStringLiteral("# comment\n\nexpand layer1\nselect no_such_node\nquit\n"), QDir::tempPath());
+    QSignalSpy finished(&script, &window::Script::finished);
+    script.start();
+    QVERIFY(finished.wait(60000));
+    QVERIFY(script.error().has_value());
+    QVERIFY2(script.error()->where.find("line 4") != std::string::npos, script.error()->where.c_str());
+    QCOMPARE(script.error()->exitStatus(), 2);
+}
+
+void TestMainWindow::scriptTakesAPicture() {
+    QTemporaryDir folder;
+    window::Script script(*m_window, modelFile(),
+                          QStringLiteral("size 1000x700\nexpand depth 1\nwatch #%1\nrun\nzoom fit\nkey Ctrl+Shift+T\nscreenshot a.png\n").arg(0), folder.path());
+    QSignalSpy finished(&script, &window::Script::finished);
+    script.start();
+    QVERIFY(finished.wait(100000));
+    QVERIFY2(!script.error(), script.error() ? script.error()->text().c_str() : "");
+    const QImage picture(folder.filePath(QStringLiteral("a.png")));
+    QCOMPARE(picture.size() / picture.devicePixelRatio(), QSize(1000, 700));
+    QVERIFY(theme::Theme::instance().isDark());
+}
+
+/// Between two beats of the event loop the UI thread may not be away for long. The processor time of the thread is
+/// measured and not the wall clock, so that a busy machine does not fail the test.
+void TestMainWindow::theWindowAnswersWhileItWorks() {
+    double longest = 0;
+    const auto threadMs = [] {
+        timespec now{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+    };
+    double last = threadMs();
+    QTimer beat;
+    connect(&beat, &QTimer::timeout, this, [&] {
+        const double now = threadMs();
+        longest = std::max(longest, now - last);
+        last = now;
+    });
+    beat.start(0);
+    openModel();
+    const double opening = std::exchange(longest, 0);
+    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    context().setWatched(firstOf("Relu"), true);
+    context().run();
+    QVERIFY(finished.wait(60000));
+    settle();
+    qInfo("longest absence of the UI thread: %.1f ms while opening, %.1f ms while running", opening, longest);
+    QVERIFY2(opening < 500 && longest < 500, "the window was away for too long");
+}
+
+QTEST_MAIN(TestMainWindow)
+#include "tst_main_window.moc"
