@@ -37,9 +37,12 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
         const graph::ExprId id(i);
         if (graph.isErased(id) || layout::Outline::isConstant(graph.expr(id))) continue;
+        const bool input = graph.expr(id).kind == graph::ExprKind::Input;
+        // The inputs of a called module's inside say nothing of whether it was called.
+        if (input && graph.expr(id).body != graph.mainId()) continue;
         const ItemId item = scene.itemOf(id);
         if (!item) continue;
-        const bool done = graph.expr(id).kind == graph::ExprKind::Input || recording->state(id) != exec::ExprState::NotReached ||
+        const bool done = input || recording->state(id) != exec::ExprState::NotReached ||
                           (!graph.expr(id).outputs.empty() && recording->computed(graph.expr(id).outputs.front()));
         holds[item.index()] = true;
         if (done) reached[item.index()] = true;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
+constexpr double kLabelScale = 0.65;  ///< types stand on edges from this zoom on
 
 QPainterPath painterPath(const layout::Path& path) {
     QPainterPath out;
@@ -144,7 +145,7 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     paintEdges(painter, found.edges, scale);
     for (const std::uint32_t id : found.items)
         if (!scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
-    if (scale >= 0.65) paintLabels(painter, found.edges);
+    if (scale >= kLabelScale) paintLabels(painter, found.edges);
     if (detail < Detail::Full) {
         painter.setRenderHint(QPainter::Antialiasing);
         // The inner ones first: where titles meet, the outer module's is read.
@@ -204,6 +205,8 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double
         paintEdge(painter, static_cast<std::uint32_t>(edges[i]),
                   QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5);
     }
+    if (scale >= kLabelScale && edges.size() <= kMost)
+        paintLabels(painter, std::vector<std::uint32_t>(edges.begin(), edges.end()));
     const double gap = selected ? 2.5 : 1.5;
     const QRectF box = toQt(scene.item(item).rect).adjusted(-gap, -gap, gap, gap);
     painter.setPen(QPen(style.color(selected ? ColorRole::SelectionOutline : ColorRole::HoverOutline),
@@ -217,6 +220,7 @@ void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, double scale)
               QPen(m_items.style().color(ColorRole::EdgeHighlight), seenWidth(2.2, scale), Qt::SolidLine, Qt::FlatCap,
                    Qt::RoundJoin),
               kArrow + 1.5);
+    if (scale >= kLabelScale) paintLabels(painter, {static_cast<std::uint32_t>(edge)});
 }
 
 }  // namespace sonde::canvas

@@ -42,6 +42,7 @@ class TestGraphCanvas : public QObject {
     void arrowsTurnWithTheDirection();
     void watchPointWidensTheCardAndShowsTheValue();
     void endPointDimsWhatIsNotReached();
+    void closedModulesBehindTheEndPointAreDimmed();
     void clickOnAnEdgeSelectsItsValue();
     void altClickOnAnEdgeGoesToItsFarEnd();
     void menuOffersWhatTheItemCan();
@@ -274,14 +275,12 @@ void TestGraphCanvas::arrowsTurnWithTheDirection() {
 
 void TestGraphCanvas::watchPointWidensTheCardAndShowsTheValue() {
     open(QStringLiteral(SONDE_TEST_DATA "/models/squeezenet1_1.onnx"));
-    const graph::ExprId expr = m_context->graph().main().order[1 + m_context->graph().inputs().size()];
     graph::NodeId watched;
     for (const graph::ExprId id : m_context->graph().main().order)
         if (m_context->graph().expr(id).op.name == "Relu") {
             watched = m_context->graph().expr(id).outputs.front();
             break;
         }
-    Q_UNUSED(expr);
     QVERIFY(watched.valid());
     m_context->navigateTo(watched);
     m_canvas->zoomReset();
@@ -335,6 +334,28 @@ void TestGraphCanvas::endPointDimsWhatIsNotReached() {
         return sum;
     };
     QVERIFY(ink(dim) < 0.6 * static_cast<double>(ink(bright)));
+}
+
+void TestGraphCanvas::closedModulesBehindTheEndPointAreDimmed() {
+    open("zoo:resnet18");
+    m_canvas->zoomReset();
+    m_context->navigateTo(m_context->selectionOf(QStringLiteral("layer4")));
+    m_context->clearSelection();
+    settle();
+    const QRect place = m_canvas->itemRect(find(ItemKind::Module, "layer4")).toRect().adjusted(3, 3, -8, -8);
+    const QImage bright = m_canvas->grab(place).toImage();
+    m_context->setEnd(node("maxpool"), true);
+    m_context->run();
+    settle();
+    QCOMPARE(m_context->runState(), context::RunState::Finished);
+    settle();
+    const auto darkest = [](const QImage& image) {
+        int least = 255;
+        for (int y = 0; y < image.height(); ++y)
+            for (int x = 0; x < image.width(); ++x) least = std::min(least, qGray(image.pixel(x, y)));
+        return least;
+    };
+    QVERIFY(darkest(m_canvas->grab(place).toImage()) > darkest(bright) + 80);
 }
 
 void TestGraphCanvas::clickOnAnEdgeSelectsItsValue() {
