@@ -4,11 +4,16 @@
 
 file(GLOB SONDE_ISA_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/*.cpp)
 
+# In products and weighted sums a multiplication and an addition may be fused. (As a property of the file, because it has
+# to come behind the -ffp-contract=off that everything else is built with.)
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/gemm.cpp ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/rows.cpp
+  PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
+
 function(sonde_add_isa name)
   add_library(sonde-isa-${name} OBJECT ${SONDE_ISA_SOURCES})
   target_link_libraries(sonde-isa-${name} PRIVATE sonde-flags)
-  # Always optimised: a debug build that takes a minute a picture helps nobody. A product and a sum may be fused here.
-  target_compile_options(sonde-isa-${name} PRIVATE -O3 -fno-trapping-math -ffp-contract=fast -fno-sanitize=all ${ARGN})
+  # Always optimised: a debug build that takes a minute a picture helps nobody.
+  target_compile_options(sonde-isa-${name} PRIVATE -O3 -fno-trapping-math -fno-sanitize=all ${ARGN})
   target_compile_definitions(sonde-isa-${name} PRIVATE SONDE_ISA=${name})
   target_sources(sonde-core PRIVATE $<TARGET_OBJECTS:sonde-isa-${name}>)
 endfunction()

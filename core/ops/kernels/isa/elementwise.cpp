@@ -1,5 +1,4 @@
 // Element-wise loops over float32. Every expression rounds step by step, so that all instruction sets agree.
-#pragma GCC optimize("fp-contract=off")
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/vector_math.h"

@@ -3,6 +3,8 @@
 // Eigen does this well, but packs both operands at every call and wants to own the loop; packed weights and the
 // im2col that packs as it goes need the innermost part alone.
 
+#include <utility>
+
 #include "core/ops/kernels/float_kernels.h"
 
 namespace sonde::ops::kernels::SONDE_ISA {
@@ -29,36 +31,31 @@ struct VectorOf {
     typedef T type __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
 };
 
-template <typename T, int R>
-void tile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) {
+/// Rows r… of C. Written with folds and not with loops over the rows: the compiler then keeps every sum in a register.
+template <typename T, int... r>
+void tile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, std::integer_sequence<int, r...>) {
     using Vector = typename VectorOf<T>::type;
     constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
-    Vector sum[R][kVectors];
-    for (int r = 0; r < R; ++r) {
-        for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
-    }
+    Vector first[sizeof...(r)] = {}, second[sizeof...(r)] = {};
     for (std::ptrdiff_t p = 0; p < k; ++p) {
-        Vector right[kVectors];
-        for (int v = 0; v < kVectors; ++v) right[v] = *reinterpret_cast<const Vector*>(b + v * kWidth);
-        for (int r = 0; r < R; ++r) {
-            const Vector left = Vector{} + a[r];
-            for (int v = 0; v < kVectors; ++v) sum[r][v] += left * right[v];
-        }
+        const Vector right0 = *reinterpret_cast<const Vector*>(b), right1 = *reinterpret_cast<const Vector*>(b + kWidth);
+        ((first[r] += (Vector{} + a[r]) * right0, second[r] += (Vector{} + a[r]) * right1), ...);
         a += kRows;
         b += kVectors * kWidth;
     }
-    for (int r = 0; r < R; ++r) {
-        for (int v = 0; v < kVectors; ++v) {
-            Vector* out = reinterpret_cast<Vector*>(c + r * ldc + v * kWidth);
-            *out = accumulate ? *out + sum[r][v] : sum[r][v];
-        }
-    }
+    const auto store = [&](T* row, const Vector& sum0, const Vector& sum1) {
+        Vector* out0 = reinterpret_cast<Vector*>(row);
+        Vector* out1 = reinterpret_cast<Vector*>(row + kWidth);
+        *out0 = accumulate ? *out0 + sum0 : sum0;
+        *out1 = accumulate ? *out1 + sum1 : sum1;
+    };
+    (store(c + r * ldc, first[r], second[r]), ...);
 }
 
 template <typename T, int R>
 void choose(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) {
     if (rows == R) {
-        tile<T, R>(k, a, b, c, ldc, accumulate);
+        tile<T>(k, a, b, c, ldc, accumulate, std::make_integer_sequence<int, R>{});
     } else if constexpr (R > 1) {
         choose<T, R - 1>(rows, k, a, b, c, ldc, accumulate);
     }

@@ -71,25 +71,40 @@ void axpy(float w, const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] += w * x[i];
 }
 
+#if defined(__AVX512F__)
+constexpr std::size_t kWidth = 16;
+#elif defined(__AVX2__)
+constexpr std::size_t kWidth = 8;
+#else
+constexpr std::size_t kWidth = 4;
+#endif
+typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+/// Four vectors of outputs stay in registers while the taps pass.
 void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) {
-    constexpr std::size_t kChunk = 64;
     std::size_t i = 0;
-    for (; i + kChunk <= n; i += kChunk) {
-        float sums[kChunk];
-        for (std::size_t j = 0; j < kChunk; ++j) sums[j] = bias;
+    for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
+        Vector a = Vector{} + bias, b = a, c = a, d = a;
         for (std::size_t t = 0; t < taps; ++t) {
-            const float w = weights[t];
-            const float* row = rows[t] + i;
-            for (std::size_t j = 0; j < kChunk; ++j) sums[j] += w * row[j];
+            const Vector w = Vector{} + weights[t];
+            const Vector* row = reinterpret_cast<const Vector*>(rows[t] + i);
+            a += w * row[0];
+            b += w * row[1];
+            c += w * row[2];
+            d += w * row[3];
         }
-        for (std::size_t j = 0; j < kChunk; ++j) y[i + j] = sums[j];
+        Vector* out = reinterpret_cast<Vector*>(y + i);
+        out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
-    if (i == n) return;
-    for (std::size_t j = i; j < n; ++j) y[j] = bias;
-    for (std::size_t t = 0; t < taps; ++t) {
-        const float w = weights[t];
-        const float* row = rows[t];
-        for (std::size_t j = i; j < n; ++j) y[j] += w * row[j];
+    for (; i + kWidth <= n; i += kWidth) {
+        Vector a = Vector{} + bias;
+        for (std::size_t t = 0; t < taps; ++t) a += (Vector{} + weights[t]) * *reinterpret_cast<const Vector*>(rows[t] + i);
+        *reinterpret_cast<Vector*>(y + i) = a;
+    }
+    for (; i < n; ++i) {
+        float sum = bias;
+        for (std::size_t t = 0; t < taps; ++t) sum += weights[t] * rows[t][i];
+        y[i] = sum;
     }
 }
 
