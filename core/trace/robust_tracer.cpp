@@ -46,8 +46,13 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
 }
 
 Tracer::GraphPtr RobustTracer::traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+    // Tried as any other root first: only tracing errors are what a leaf is for. What is inside does not count as visited.
+    const std::unordered_set<const Module*> seen = m_seen;
+    const auto tried = trace(root, concrete);
+    m_seen = seen;
     m_seen.insert(root.get());
-    auto result = traceOpaque(root, concrete);
+    const bool tracingError = !tried && (tried.error().what.starts_with("TraceError") || tried.error().what.starts_with("TypeError"));
+    auto result = tried || tracingError ? traceOpaque(root, concrete) : tried;
     if (result) return *result;
     m_failed.emplace(root.get(), result.error().what);
     return std::make_shared<graph::InternalGraph>();
