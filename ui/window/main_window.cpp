@@ -208,9 +208,7 @@ void MainWindow::connectContext() {
         m_pages->setCurrentWidget(m_canvas);
         setDocksShown(true);
         m_canvas->setFocus();
-        if (m_sampleLocation == m_context.location() && !m_context.inputs().empty())
-            m_context.setInputSpec(m_context.inputs().front().name, {m_samplePicture, {true, m_samplePreset}});
-        m_sampleLocation.clear();
+        giveSamplePicture();
         refreshTitle();
         refreshActions();
         refreshStatus();
@@ -382,13 +380,21 @@ bool MainWindow::isIdle() const {
     return !m_context.isBusy() && (!m_context.hasModel() || m_canvas->isIdle());
 }
 
+/// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.
+void MainWindow::giveSamplePicture() {
+    const bool asked = std::exchange(m_sampleLocation, {}) == m_context.location();
+    if (m_context.inputs().empty() || (!asked && m_context.inputs().front().spec.isFile())) return;
+    for (const Sample& sample : samples()) {
+        if (sample.model == m_context.location())
+            m_context.setInputSpec(m_context.inputs().front().name, {sample.picture, {true, sample.preset}});
+    }
+}
+
 void MainWindow::openSample(int index) {
     const std::vector<Sample> all = samples();
     if (index < 0 || index >= static_cast<int>(all.size())) return;
     const Sample& sample = all[static_cast<std::size_t>(index)];
     m_sampleLocation = sample.model;
-    m_samplePicture = sample.picture;
-    m_samplePreset = sample.preset;
     open(sample.model);
 }
 

@@ -68,6 +68,7 @@ class MainWindow : public QMainWindow {
     void refreshStatus();
     void refreshActions();
     void showBanner(const context::Message& message);
+    void giveSamplePicture();
     void dropFile(const QString& path);
 
     // window_actions.cpp
@@ -106,7 +107,7 @@ class MainWindow : public QMainWindow {
     QByteArray m_dockState;      ///< while the docks are out of the way
     bool m_docksShown = true;
     graph::NodeId m_bannerNode;
-    QString m_sampleLocation, m_samplePicture, m_samplePreset;  ///< to be set as input once the sample is open
+    QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };
 
 }  // namespace sonde::window
