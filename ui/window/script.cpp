@@ -281,8 +281,8 @@ Result<void> Script::clickNode(const QString& text, bool twice) {
     }
     if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
         return usageError("not on the picture", text.toStdString(), "select it first, which brings it into view");
-    // Of a box the title can be clicked whether it is open or closed.
-    const QPointF place(rect.center().x(), rect.top() + std::min(rect.height() / 2, 4.0));
+    // Of a box the title can be clicked whether it is open or closed, beside the edge that comes in at the middle.
+    const QPointF place(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0));
     sendMouse(canvas, QEvent::MouseButtonPress, place, Qt::LeftButton, Qt::LeftButton);
     sendMouse(canvas, QEvent::MouseButtonRelease, place, Qt::LeftButton, Qt::NoButton);
     if (twice) {

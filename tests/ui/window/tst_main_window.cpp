@@ -60,8 +60,8 @@ class TestMainWindow : public QObject {
     void openModel();
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
     graph::NodeId firstOf(const char* op) { return models::searchNodes(context().graph(), QStringLiteral("op:") + QLatin1String(op)).front(); }
-    /// The middle of a box, or of the title bar of an open one.
-    static QPoint middle(const QRectF& rect) { return QPointF(rect.center().x(), rect.top() + std::min(rect.height() / 2, 4.0)).toPoint(); }
+    /// A place on a box that is its title if it is open, beside the edge that comes in at the middle.
+    static QPoint middle(const QRectF& rect) { return QPointF(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0)).toPoint(); }
 
     QTemporaryDir m_settings;
     std::unique_ptr<MainWindow> m_window;
@@ -220,9 +220,10 @@ void TestMainWindow::treeAndCanvasAreInStep() {
 }
 
 void TestMainWindow::themeToggles() {
+    openModel();  // which also gives the window time to become the active one
     theme::Theme::instance().setMode(theme::Theme::Mode::Light);
     const QColor before = m_window->palette().color(QPalette::Window);
-    QTest::keyClick(m_window.get(), Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
+    QTest::keyClick(canvas(), Qt::Key_T, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(theme::Theme::instance().isDark());
     QVERIFY(m_window->palette().color(QPalette::Window) != before);
 }
