@@ -24,7 +24,8 @@ struct ComparedModel {
     std::vector<std::pair<std::string, graph::NodeId>> inputs;
     std::vector<std::pair<std::string, graph::NodeId>> outputs;
     /// The graph was recorded by another tool than the reference: equal node names need not mean equal nodes. If all
-    /// outputs of a case are right, a node that differs counts as not matched instead of wrong.
+    /// outputs of a case are right, a node whose name was counted up ("add_1") and that differs counts as not matched
+    /// instead of wrong. Calls of modules are compared strictly.
     bool looseNames = false;
 };
 
@@ -43,6 +44,7 @@ struct ComparedValue {
     double maxAbsolute = 0;
     double maxRelative = 0;
     bool ok = true;
+    bool hasValue = true;   ///< false: the run has no tensor there
     std::string note;       ///< why it could not be compared element by element; empty if it was
 };
 

@@ -74,8 +74,9 @@ void CanvasOverlays::refreshPath() {
             const graph::Scope& at = graph.scope(scope);
             const QString whole = at.qualname.empty() ? QString::fromStdString(graph.name) : QString::fromStdString(at.qualname);
             const QString tail = at.qualname.empty() ? whole : whole.mid(whole.lastIndexOf(u'.') + 1);
-            parts.prepend(QStringLiteral("<a style='text-decoration:none' href='%1'>%2</a>")
-                              .arg(scope.value).arg(tail.left(40).toHtmlEscaped()));
+            // The colour stands in the text itself: a label keeps the link colour that it had when its text was set.
+            parts.prepend(QStringLiteral("<a style='text-decoration:none; color:%3' href='%1'>%2</a>")
+                              .arg(scope.value).arg(tail.left(40).toHtmlEscaped(), theme::color(theme::ColorRole::Link).name()));
             scope = at.parent;
         }
     }
