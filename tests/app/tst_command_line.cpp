@@ -70,6 +70,7 @@ class TestCommandLine : public QObject {
     void errorsHaveTheirFormAndStatus();
     void unknownOperatorsAreNamedAndRunToTheirDoor();
     void interruptionIsStatus5();
+    void aWindowWithoutADisplayIsRefused();
 
   private:
     QTemporaryDir m_folder;
@@ -336,6 +337,21 @@ void TestCommandLine::unknownOperatorsAreNamedAndRunToTheirDoor() {
     QVERIFY2(run.err.contains("own::Frobnicate") && run.err.contains("'z'"), qPrintable(run.err));
     QVERIFY(run.out.contains("float32[2]"));  // y was computed and is shown
     QCOMPARE(runSonde({"run", file, "--end", "y"}).status, 0);
+}
+
+void TestCommandLine::aWindowWithoutADisplayIsRefused() {
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.remove("DISPLAY");
+    environment.remove("WAYLAND_DISPLAY");
+    environment.insert("QT_QPA_PLATFORM", "xcb");
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"zoo:resnet18"});
+    QVERIFY(process.waitForFinished(60'000));
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QCOMPARE(process.exitCode(), 2);
+    const QString text = QString::fromUtf8(process.readAllStandardError());
+    QVERIFY2(text.contains("sonde: error: ") && text.contains("window"), qPrintable(text));
 }
 
 void TestCommandLine::interruptionIsStatus5() {

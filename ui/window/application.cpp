@@ -1,5 +1,9 @@
 #include "ui/window/application.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
 #include <QApplication>
 #include <QDir>
 #include <QFile>
@@ -32,11 +36,37 @@ void chooseOffscreenIfNeeded() {
 #endif
 }
 
+/// Qt ends the process with a core dump where it finds no display; people get a sentence instead.
+void onStartMessage(QtMsgType type, const QMessageLogContext&, const QString& message) {
+    if (type != QtFatalMsg) return;
+    const auto error = base::usageError("no window can be opened here: there is no display that answers",
+                                        message.section(u'\n', 0, 0).simplified().toStdString(),
+                                        "sonde --help lists the verbs that work without one; "
+                                        "sonde window MODEL --screenshot FILE.png draws the window into a picture");
+    std::fprintf(stderr, "%s\n", error.commandLineText().c_str());
+    std::_Exit(error.exitStatus());
+}
+
+/// Stands around the making of the application.
+class StartMessages {
+  public:
+    StartMessages() : m_before(qInstallMessageHandler(onStartMessage)) {}
+    ~StartMessages() { qInstallMessageHandler(m_before); }
+
+  private:
+    QtMessageHandler m_before;
+};
+
+std::unique_ptr<QApplication> makeApplication(int& argc, char** argv) {
+    const StartMessages guard;
+    return std::make_unique<QApplication>(argc, argv);
+}
+
 }  // namespace
 
 int runApplication(int argc, char** argv, const std::vector<std::string>& models) {
-    QApplication application(argc, argv);
-    prepare(application);
+    const auto application = makeApplication(argc, argv);
+    prepare(*application);
     dialogs::applySavedLook();
     const auto openWindow = [](const QString& model) {
         auto* window = new MainWindow;
@@ -65,12 +95,12 @@ base::Result<int> driveWindow(const DriveOptions& options) {
     int argc = 1;
     char name[] = "sonde";
     char* argv[] = {name, nullptr};
-    QApplication application(argc, argv);
+    const auto application = makeApplication(argc, argv);
     // The user's own settings neither show in the picture nor are changed by it.
     const QTemporaryDir settings;
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, settings.path());
-    prepare(application);
+    prepare(*application);
     theme::Theme::instance().setReducedMotion(true);
     theme::Theme::instance().setMode(options.theme.empty() ? theme::Theme::Mode::Light
                                                            : theme::Theme::modeFromKey(QString::fromStdString(options.theme)));
@@ -79,7 +109,7 @@ base::Result<int> driveWindow(const DriveOptions& options) {
     window.show();
     window.activateWindow();
     Script driver(window, QString::fromStdString(options.model), script, folder);
-    QObject::connect(&driver, &Script::finished, &application, [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
+    QObject::connect(&driver, &Script::finished, application.get(), [] { QCoreApplication::exit(0); }, Qt::QueuedConnection);
     driver.start();
     QApplication::exec();
     base::Result<int> result = 0;
