@@ -41,6 +41,7 @@ class TestMainWindow : public QObject {
     void startPageOffersSamples();
     void clickSelectsAndF9Watches();
     void f5RunsAndTheWatchListShowsValues();
+    void aLiveInputRunsByItself();
     void endPointStopsTheRun();
     void doubleClickExpandsAndCollapses();
     void searchJumpsAndExpands();
@@ -158,6 +159,25 @@ void TestMainWindow::f5RunsAndTheWatchListShowsValues() {
     QTRY_COMPARE(shown->index(0, models::WatchListModel::MinColumn).data().toString(), QStringLiteral("0"));  // of a Relu
     QVERIFY(!shown->index(0, models::WatchListModel::ShapeColumn).data().toString().isEmpty());
     QVERIFY(!shown->index(0, models::WatchListModel::ValueColumn).data().toString().isEmpty());
+    settle();
+}
+
+void TestMainWindow::aLiveInputRunsByItself() {
+    openModel();
+    const graph::NodeId input = context().inputs().front().node;
+    context().setWatched(input, true);
+    context().setLive(true);
+    context::InputSpec spec;
+    for (const double value : {2.0, 5.0}) {
+        QSignalSpy finished(&context(), &InspectorContext::runFinished);
+        spec.source = QStringLiteral("#rand(%1,%1,1,3,64,64)").arg(value);  // an interval of one number
+        context().setInputSpec(context().inputs().front().name, spec);
+        QVERIFY(finished.wait(60000));
+        const tensor::Value* kept = context().recording()->value(input);
+        QVERIFY(kept);
+        QCOMPARE(kept->tensor().toDouble(0), value);
+    }
+    context().setLive(false);
     settle();
 }
 
