@@ -165,7 +165,8 @@ void TestBrokenFiles::crashesHangsAndHugeAllocationsAreSeen() {
     QCOMPARE(results.at(0).kind, CaseResult::Passed);
     QCOMPARE(results.at(1).signal, SIGSEGV);
     QCOMPARE(results.at(2).signal, SIGALRM);
-    QCOMPARE(results.at(3).kind, CaseResult::Failed);
+    // An exception, or the end of the process where a sanitizer's allocator refuses: it is seen either way.
+    QVERIFY(results.at(3).kind != CaseResult::Passed);
     QCOMPARE(results.at(4).kind, CaseResult::Passed);
 }
 
