@@ -84,7 +84,6 @@ class Execution {
     std::vector<Value> m_values;
     Recording m_recording;
     std::size_t m_endsLeft = 0;
-    std::size_t m_stepsDone = 0;
     std::int64_t m_startNs = 0;
 };
 

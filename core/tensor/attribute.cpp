@@ -11,6 +11,8 @@ template <typename... F>
 struct Overloaded : F... {
     using F::operator()...;
 };
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 std::string quoted(const std::string& text, std::size_t limit) {
     return "'" + (text.size() > limit ? text.substr(0, limit) + "…" : text) + "'";

@@ -297,13 +297,13 @@ class Parser {
     }
 
     base::Result<void> items(std::string_view close, std::vector<Expression>& into,
-                             std::vector<std::pair<std::string, Expression>>* keywords) {
+                             std::vector<Keyword>* keywords) {
         while (!take(close)) {
             if (keywords && peek().kind == Token::Kind::Name && peek(1).kind == Token::Kind::Symbol && peek(1).text == "=") {
                 std::string key(peek().text);
                 m_at += 2;
                 SONDE_ASSIGN(Expression value, expression());
-                keywords->emplace_back(std::move(key), std::move(value));
+                keywords->push_back({std::move(key), std::move(value)});
             } else {
                 SONDE_ASSIGN(Expression value, expression());
                 into.push_back(std::move(value));

@@ -10,6 +10,8 @@
 
 namespace sonde::io::script {
 
+struct Keyword;
+
 /// An expression of the serialised language (torch/csrc/jit/OVERVIEW.md; a subset of Python's).
 struct Expression {
     enum class Kind : std::uint8_t {
@@ -22,8 +24,14 @@ struct Expression {
     /// Attribute: the object. Call: callee, then positional arguments. List, Tuple: items. Dict: key, value, key, …
     /// Subscript: object, indices. Negative: operand.
     std::vector<Expression> parts;
-    std::vector<std::pair<std::string, Expression>> keywords;  ///< Call
+    std::vector<Keyword> keywords;  ///< Call
     int line = 0;
+};
+
+/// NAME=VALUE in a call.
+struct Keyword {
+    std::string first;
+    Expression second;
 };
 
 struct Statement {

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Makes starting corpora for the fuzz targets of the fixtures: make_corpus.py MODELS OUT (tests/data/models, a new folder).
+
+OUT/pickle, OUT/torchscript_source, OUT/torchscript_archive, OUT/onnx, OUT/npz, OUT/input_spec. Names are hashes of the
+content. Big weights are cut: what the readers decide on lies in the first bytes.
+"""
+import hashlib
+import io
+import pathlib
+import sys
+import zipfile
+
+SPECS = ["a.npy", "photo.png", "x:a.npy;mask:#rand(0,1)", "#rand(0,255,1,3,224,224)", "#rand(0,1,...)", "#rand(-1.5,1e3,2,...)",
+         "#zeros", "file.npz", "file.npz#case1", "@list.txt", "x:#zeros;mask:#zeros", "x:#rand(0,1,1,3,4,4);mask:#rand(0,9,2)", ""]
+LARGEST = 60_000  # bytes of one corpus file
+
+
+def put(folder, data):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / hashlib.sha1(data).hexdigest()).write_bytes(data)
+
+
+def archive(path, out):
+    packed = []
+    with zipfile.ZipFile(path) as records:
+        for entry in records.infolist():
+            data = records.read(entry)
+            name = entry.filename.split("/", 1)[1]
+            if name.endswith(".pkl") and len(data) <= LARGEST:
+                put(out / "pickle", data)
+            if name.endswith(".debug_pkl"):
+                continue
+            if name.endswith(".py"):
+                put(out / "torchscript_source", data)
+            packed.append(b"=== " + name.encode() + b"\n" + data + b"\n")
+    text = b"".join(packed)
+    if len(text) <= LARGEST:
+        put(out / "torchscript_archive", text)
+    if path.stat().st_size <= LARGEST:
+        put(out / "torchscript_archive", path.read_bytes())
+
+
+def arrays(path, out):
+    with zipfile.ZipFile(path) as source:
+        small = [entry for entry in source.infolist() if entry.file_size < 300][:6]
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            target = io.BytesIO()
+            with zipfile.ZipFile(target, "w", method) as made:
+                for entry in small:
+                    made.writestr(entry.filename, source.read(entry))
+            put(out / "npz", target.getvalue())
+        for entry in small:
+            put(out / "npz", source.read(entry))
+
+
+def main(models, out):
+    for path in sorted(models.iterdir()):
+        if path.suffix == ".pt" and zipfile.is_zipfile(path):
+            archive(path, out)
+        elif path.suffix == ".pt":
+            put(out / "pickle", path.read_bytes()[:LARGEST])
+        elif path.suffix == ".npz":
+            arrays(path, out)
+        elif path.suffix == ".onnx" and path.stat().st_size <= LARGEST:
+            put(out / "onnx", path.read_bytes())
+    for spec in SPECS:
+        put(out / "input_spec", spec.encode())
+
+
+main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
