@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -306,10 +307,23 @@ base::Result<void> hardmax(KernelContext& context, bool flattened) {
 base::Result<void> atenSoftmax(KernelContext& context, bool logarithm) {
     SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
     Tensor x = context.in(0);
+    if (context.value(2).kind() == ValueKind::Int) {
+        const auto dtype = dtypeFromTorch(context.value(2).toInt());
+        if (!dtype) return opError("there is no element type " + context.value(2).text());
+        SONDE_ASSIGN(x, x.cast(*dtype));
+    }
     if (!tensor::isFloating(x.dtype())) {
         SONDE_ASSIGN(x, x.cast(DType::Float32));
     }
     return softmaxAxis(context, axis, x, logarithm);
+}
+
+base::Result<void> inferAtenSoftmax(InferContext& context) {
+    TypeInfo type = context.in(0);
+    if (context.constant(2).kind() == ValueKind::Int) type.dtype = dtypeFromTorch(context.constant(2).toInt()).value_or(DType::Undefined);
+    else if (type.dtype != DType::Undefined && !tensor::isFloating(type.dtype)) type.dtype = DType::Float32;
+    context.set(0, std::move(type));
+    return {};
 }
 
 void defineSoftmax(Registry& registry) {
@@ -329,11 +343,11 @@ void defineSoftmax(Registry& registry) {
                      .attrInt("axis", -1).runs([](KernelContext& context) { return hardmax(context, false); }, inferSame));
     for (std::string_view schema : {"softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor", "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
         registry.add(atenRow(schema, "e^x, divided by their sum along an axis", Category::Activation,
-                             [](KernelContext& context) { return atenSoftmax(context, false); }, inferSame));
+                             [](KernelContext& context) { return atenSoftmax(context, false); }, inferAtenSoftmax));
     }
     for (std::string_view schema : {"log_softmax.int(Tensor self, int dim, int? dtype=None) -> Tensor", "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor"}) {
         registry.add(atenRow(schema, "logarithm of softmax", Category::Activation,
-                             [](KernelContext& context) { return atenSoftmax(context, true); }, inferSame));
+                             [](KernelContext& context) { return atenSoftmax(context, true); }, inferAtenSoftmax));
     }
 }
 

@@ -330,14 +330,6 @@ void define_ordering(Registry& registry) {
                      .attrInt("axis", -1).runs(oneHot, inferOneHot));
     registry.add(Row("ReverseSequence", 10, "turns sequences of different length round", Category::Tensor).in("input").in("sequence_lens", kInt64).out("Y").attrInt("batch_axis", 1)
                      .attrInt("time_axis", 0).runs(reverseSequence, inferSame));
-    for (bool upper : {false, true}) {
-        registry.add(atenRow(upper ? "triu(Tensor self, int diagonal=0) -> Tensor" : "tril(Tensor self, int diagonal=0) -> Tensor",
-                             upper ? "the upper triangle of matrices" : "the lower triangle of matrices", Category::Tensor,
-                             [upper](KernelContext& context) -> base::Result<void> {
-                                 SONDE_ASSIGN(const std::int64_t k, intOf(context.value(1)));
-                                 return triangle(context, upper, k);
-                             }, inferSame));
-    }
     registry.add(atenRow("cumsum(Tensor self, int dim, *, int? dtype=None) -> Tensor", "running sums along an axis", Category::Reduction,
                          [](KernelContext& context) -> base::Result<void> {
                              SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));

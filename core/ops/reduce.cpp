@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -110,10 +111,17 @@ base::Result<std::vector<std::size_t>> atenAxes(const Value& dims, std::size_t r
 struct AtenReduce {
     Reduce kind;
     bool hasDims, floatResult, sumResult;
+    std::size_t dtypeAt = 0;  ///< the argument that names the result's dtype; 0: there is none
 };
 
 base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
     Tensor x = context.in(0);
+    if (row.dtypeAt && context.has(row.dtypeAt)) {
+        SONDE_ASSIGN(const std::int64_t number, intOf(context.value(row.dtypeAt)));
+        const auto dtype = dtypeFromTorch(number);
+        if (!dtype) return opError("there is no element type " + std::to_string(number));
+        SONDE_ASSIGN(x, x.cast(*dtype));
+    }
     if (row.floatResult && !tensor::isFloating(x.dtype())) {
         SONDE_ASSIGN(x, x.cast(DType::Float32));
     } else if (row.sumResult && !tensor::isFloating(x.dtype()) && !tensor::isComplex(x.dtype())) {
@@ -134,6 +142,9 @@ base::Result<void> inferAtenReduce(InferContext& context, const AtenReduce& row)
         else if (row.sumResult) dtype = DType::Int64;
     }
     if (row.kind == Reduce::All || row.kind == Reduce::Any) dtype = DType::Bool;
+    if (row.dtypeAt && context.constant(row.dtypeAt).kind() == ValueKind::Int) {
+        dtype = dtypeFromTorch(context.constant(row.dtypeAt).toInt()).value_or(DType::Undefined);
+    }
     if (!x.shape) {
         context.set(0, TypeInfo::tensor(dtype));
         return {};
@@ -175,12 +186,12 @@ void defineAten(Registry& registry) {
         std::string_view schema, summary;
         AtenReduce row;
     } rows[] = {
-        {"mean(Tensor self, *, int? dtype=None) -> Tensor", "mean of all elements", {Reduce::Mean, false, true, false}},
-        {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "mean over axes", {Reduce::Mean, true, true, false}},
-        {"sum(Tensor self, *, int? dtype=None) -> Tensor", "sum of all elements", {Reduce::Sum, false, false, true}},
-        {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "sum over axes", {Reduce::Sum, true, false, true}},
-        {"prod(Tensor self, *, int? dtype=None) -> Tensor", "product of all elements", {Reduce::Prod, false, false, true}},
-        {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "product over an axis", {Reduce::Prod, true, false, true}},
+        {"mean(Tensor self, *, int? dtype=None) -> Tensor", "mean of all elements", {Reduce::Mean, false, true, false, 1}},
+        {"mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "mean over axes", {Reduce::Mean, true, true, false, 3}},
+        {"sum(Tensor self, *, int? dtype=None) -> Tensor", "sum of all elements", {Reduce::Sum, false, false, true, 1}},
+        {"sum.dim_IntList(Tensor self, int[]? dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "sum over axes", {Reduce::Sum, true, false, true, 3}},
+        {"prod(Tensor self, *, int? dtype=None) -> Tensor", "product of all elements", {Reduce::Prod, false, false, true, 1}},
+        {"prod.dim_int(Tensor self, int dim, bool keepdim=False, *, int? dtype=None) -> Tensor", "product over an axis", {Reduce::Prod, true, false, true, 3}},
         {"amax(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor", "largest value over axes", {Reduce::Max, true, false, false}},
         {"amin(Tensor self, int[] dim=[], bool keepdim=False) -> Tensor", "smallest value over axes", {Reduce::Min, true, false, false}},
         {"max(Tensor self) -> Tensor", "largest of all elements", {Reduce::Max, false, false, false}},
@@ -188,6 +199,8 @@ void defineAten(Registry& registry) {
         {"logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor", "ln Σ e^x over axes", {Reduce::LogSumExp, true, true, false}},
         {"all(Tensor self) -> Tensor", "whether all elements are true", {Reduce::All, false, false, false}},
         {"any(Tensor self) -> Tensor", "whether any element is true", {Reduce::Any, false, false, false}},
+        {"all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "whether all elements of axes are true", {Reduce::All, true, false, false}},
+        {"any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "whether any element of axes is true", {Reduce::Any, true, false, false}},
         {"all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "whether all elements of an axis are true", {Reduce::All, true, false, false}},
         {"any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", "whether any element of an axis is true", {Reduce::Any, true, false, false}},
     };

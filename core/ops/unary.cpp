@@ -19,6 +19,27 @@ double sigmoidOf(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x
 double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 double softplusOf(double x) { return std::log1p(std::exp(-std::fabs(x))) + (x > 0 ? x : 0); }
 
+/// d/dx ln Γ(x): recurrence up to 6, then the asymptotic series (Abramowitz, Stegun 6.3.5, 6.3.18); reflection below 0.
+double digammaOf(double x) {
+    constexpr double kPi = 3.14159265358979323846;
+    if (x == 0) return std::copysign(INFINITY, -x);
+    if (x < 0) return std::trunc(x) == x ? NAN : digammaOf(1 - x) - kPi / std::tan(kPi * x);
+    double sum = 0;
+    for (; x < 6; ++x) sum -= 1 / x;
+    const double z = 1 / (x * x);
+    return sum + std::log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132)))));
+}
+
+/// x with erf(x) = y: Winitzki's approximation, then Newton's steps.
+double erfInverseOf(double y) {
+    if (!(y >= -1 && y <= 1)) return NAN;
+    if (std::fabs(y) == 1) return std::copysign(INFINITY, y);
+    const double l = std::log1p(-y * y), t = 2 / (3.14159265358979323846 * 0.147) + l / 2;
+    double x = std::copysign(std::sqrt(std::sqrt(t * t - l / 0.147) - t), y);
+    for (int i = 0; i < 4; ++i) x -= (std::erf(x) - y) / (1.12837916709551257390 * std::exp(-x * x));
+    return x;
+}
+
 struct Parameter1 {
     std::string_view name;
     double fallback;
@@ -130,6 +151,23 @@ std::vector<Function> functions() {
          {"hardsigmoid(Tensor self) -> Tensor", "hardsigmoid_(Tensor(a!) self) -> Tensor(a!)"}},
         {"", 0, "ln sigmoid(x)", kAct, kFloats, {[](double x, double, double) { return -softplusOf(-x); }, nullptr}, {},
          {"log_sigmoid(Tensor self) -> Tensor"}},
+        {"", 0, "2^x", kEl, kFloats, {[](double x, double, double) { return std::exp2(x); }, nullptr}, {}, {"exp2(Tensor self) -> Tensor"}},
+        {"", 0, "1 − erf(x)", kEl, kFloats, {[](double x, double, double) { return std::erfc(x); }, nullptr}, {}, {"erfc(Tensor self) -> Tensor"}},
+        {"", 0, "inverse of the error function", kEl, kFloats, {[](double x, double, double) { return erfInverseOf(x); }, nullptr}, {},
+         {"erfinv(Tensor self) -> Tensor"}},
+        {"", 0, "ln |Γ(x)|", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
+        {"", 0, "d/dx ln Γ(x)", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
+        {"", 0, "what is behind the point", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
+         {"frac(Tensor self) -> Tensor"}},
+        {"", 0, "sin(πx) / πx", kEl, kFloats,
+         {[](double x, double, double) { return x == 0 ? 1.0 : std::sin(3.14159265358979323846 * x) / (3.14159265358979323846 * x); }, nullptr}, {},
+         {"sinc(Tensor self) -> Tensor"}},
+        {"", 0, "degrees as radians", kEl, kFloats, {[](double x, double, double) { return x * (3.14159265358979323846 / 180); }, nullptr}, {},
+         {"deg2rad(Tensor self) -> Tensor"}},
+        {"", 0, "radians as degrees", kEl, kFloats, {[](double x, double, double) { return x * (180 / 3.14159265358979323846); }, nullptr}, {},
+         {"rad2deg(Tensor self) -> Tensor"}},
+        {"", 0, "modified Bessel function of order 0", kEl, kFloats,
+         {[](double x, double, double) { return std::cyl_bessel_i(0.0, std::fabs(x)); }, nullptr}, {}, {"i0(Tensor self) -> Tensor"}},
         {"", 0, "x²", kEl, kNumbers,
          {[](double x, double, double) { return x * x; },
           [](std::int64_t x) { return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x)); }, Unary::Square}, {},
@@ -245,6 +283,14 @@ void defineTests(Registry& registry) {
                            }, inferBool));
     registry.add(atenRow("isnan(Tensor self) -> Tensor", "true where x is not a number", Category::Logic,
                          [](KernelContext& context) { return testFloats(context, [](double x) { return std::isnan(x); }); }, inferBool));
+    registry.add(atenRow("isfinite(Tensor self) -> Tensor", "true where x is neither infinite nor missing", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isfinite(x); }); }, inferBool));
+    registry.add(atenRow("isposinf(Tensor self) -> Tensor", "true where x is +∞", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x > 0; }); }, inferBool));
+    registry.add(atenRow("isneginf(Tensor self) -> Tensor", "true where x is −∞", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x) && x < 0; }); }, inferBool));
+    registry.add(atenRow("signbit(Tensor self) -> Tensor", "true where x has a minus", Category::Logic,
+                         [](KernelContext& context) { return testFloats(context, [](double x) { return std::signbit(x); }); }, inferBool));
     registry.add(atenRow("isinf(Tensor self) -> Tensor", "true where x is infinite", Category::Logic,
                          [](KernelContext& context) { return testFloats(context, [](double x) { return std::isinf(x); }); }, inferBool));
 }
@@ -282,6 +328,10 @@ void define_unary(Registry& registry) {
     }
     addParametric(registry, "celu(Tensor self, Scalar alpha=1.0) -> Tensor", "max(0, x) + min(0, alpha·(e^(x/alpha) − 1))",
                   {[](double x, double a, double) { return x < 0 ? a * std::expm1(x / a) : x; }, nullptr});
+    addParametric(registry, "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "x where |x| is above lambd, else 0",
+                  {[](double x, double a, double) { return x < -a || x > a ? x : std::isnan(x) ? x : 0.0; }, nullptr});
+    addParametric(registry, "softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "x moved by lambd toward 0 where |x| is above it, else 0",
+                  {[](double x, double a, double) { return x > a ? x - a : x < -a ? x + a : std::isnan(x) ? x : 0.0; }, nullptr});
     addParametric(registry, "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "ln(1 + e^(beta·x)) / beta",
                   {[](double x, double a, double b) { return x * a > b ? x : softplusOf(x * a) / a; }, nullptr});
     defineTests(registry);

@@ -1,0 +1,100 @@
+#include "core/ops/support/eager.h"
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// Carries an Error from Eager::fail to `eager` below; nothing else throws or catches it.
+struct Failure {
+    base::Error error;
+};
+
+}  // namespace
+
+Value Eager::Argument::listOf(const std::vector<std::int64_t>& numbers) {
+    tensor::ValueList list;
+    for (std::int64_t number : numbers) list.push_back(Value::ofInt(number));
+    return Value::list(std::move(list));
+}
+
+Value Eager::Argument::listOf(const std::vector<Tensor>& tensors) {
+    return Value::list(tensor::ValueList(tensors.begin(), tensors.end()));
+}
+
+void Eager::fail(base::Error error) const { throw Failure{std::move(error)}; }
+void Eager::fail(std::string what) const { throw Failure{opError(std::move(what))}; }
+
+std::vector<Value> Eager::all(std::string_view domain, std::string_view name, std::vector<Value> inputs, const Attributes& attributes,
+                              std::size_t outputs) {
+    return get(invoke(m_context, domain, name, std::move(inputs), attributes, outputs));
+}
+
+Tensor Eager::tensorOf(const Value& value) const {
+    if (value.isTensor()) return value.tensor();
+    if (value.isNumber()) return get(asTensor(value, promoted(std::span(&value, 1))));
+    fail("expected a tensor, but found " + value.typeText());
+}
+
+std::int64_t Eager::integer(std::size_t input) const { return get(intOf(m_context.value(input))); }
+double Eager::number(std::size_t input) const { return get(numberOf(m_context.value(input))); }
+
+std::string Eager::text(std::size_t input) const {
+    if (m_context.value(input).kind() != ValueKind::String) fail("expected a string, but found " + m_context.value(input).typeText());
+    return m_context.value(input).toString();
+}
+
+std::vector<std::int64_t> Eager::integers(std::size_t input) const { return get(intsOf(m_context.value(input))); }
+
+std::vector<Tensor> Eager::tensors(std::size_t input) const {
+    if (!m_context.value(input).isListLike()) fail("expected a list of tensors, but found " + m_context.value(input).typeText());
+    std::vector<Tensor> list;
+    for (const Value& item : m_context.value(input).items()) list.push_back(tensorOf(item));
+    return list;
+}
+
+std::size_t Eager::axisOf(std::int64_t axis, std::size_t rank) const { return get(ops::axisOf(axis, rank)); }
+
+std::vector<std::size_t> Eager::axes(std::size_t input, std::size_t rank) const {
+    std::vector<std::int64_t> given;
+    if (has(input)) given = integers(input);
+    if (given.empty()) {
+        for (std::size_t i = 0; i < rank; ++i) given.push_back(static_cast<std::int64_t>(i));
+    }
+    if (rank == 0) return {};
+    return get(axesOf(given, rank));
+}
+
+DType Eager::dtype(std::size_t input, DType otherwise) const {
+    if (input >= count() || !has(input)) return otherwise;
+    const auto dtype = dtypeFromTorch(integer(input));
+    if (!dtype) fail("there is no element type " + m_context.value(input).text());
+    return *dtype;
+}
+
+std::function<base::Result<void>(KernelContext&)> eager(EagerKernel kernel) {
+    return [kernel = std::move(kernel)](KernelContext& context) -> base::Result<void> {
+        try {
+            Eager calls(context);
+            EagerResult result = kernel(calls);
+            for (std::size_t i = 0; i < result.values.size() && i < context.outputCount(); ++i) {
+                context.setOutput(i, std::move(result.values[i]));
+            }
+        } catch (Failure& failure) {
+            return std::move(failure.error);
+        }
+        return {};
+    };
+}
+
+OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
+               std::function<base::Result<void>(InferContext&)> infer) {
+    OpDef def = atenRow(schema, summary, category, eager(std::move(kernel)), std::move(infer));
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    return def;
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ops/registry/registry.h"
+#include "core/ops/support/row.h"
+
+namespace sonde::ops {
+
+/// Operators that are sums of others are written as expressions: each call gives its tensor, and the first one that
+/// fails ends the kernel with its error.
+///   Tensor lerp(Eager& e) { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(2), e("sub.Tensor", e.at(1), e.at(0)))); }
+class Eager {
+  public:
+    /// What a call may be given: anything that a Value can be made of.
+    struct Argument {
+        Value value;
+        Argument(Value v) : value(std::move(v)) {}
+        Argument(Tensor v) : value(std::move(v)) {}
+        Argument(const char* v) : value(std::string(v)) {}
+        Argument(bool v) : value(Value::ofBool(v)) {}
+        Argument(int v) : value(Value::ofInt(v)) {}
+        Argument(std::int64_t v) : value(Value::ofInt(v)) {}
+        Argument(std::size_t v) : value(Value::ofInt(static_cast<std::int64_t>(v))) {}
+        Argument(double v) : value(Value::ofFloat(v)) {}
+        Argument(const std::vector<std::int64_t>& v) : value(listOf(v)) {}
+        Argument(const std::vector<Tensor>& v) : value(listOf(v)) {}
+        Argument(std::nullptr_t) {}
+        static Value listOf(const std::vector<std::int64_t>& numbers);
+        static Value listOf(const std::vector<Tensor>& tensors);
+    };
+
+    explicit Eager(KernelContext& context) : m_context(context) {}
+
+    /// An operator of domain aten; missing arguments have their defaults. The first output, a tensor.
+    template <typename... Arguments>
+    Tensor operator()(std::string_view name, Arguments&&... arguments) {
+        return tensorOf(all("aten", name, {Argument(std::forward<Arguments>(arguments)).value...}, {}, 1).front());
+    }
+    /// All outputs.
+    std::vector<Value> all(std::string_view domain, std::string_view name, std::vector<Value> inputs, const Attributes& attributes, std::size_t outputs);
+    /// An ONNX operator with one tensor as output.
+    Tensor onnx(std::string_view name, std::vector<Value> inputs, const Attributes& attributes = {}) {
+        return tensorOf(all("", name, std::move(inputs), attributes, 1).front());
+    }
+
+    KernelContext& context() { return m_context; }
+    std::size_t count() const { return m_context.inputCount(); }
+    /// False for None.
+    bool has(std::size_t input) const { return m_context.has(input); }
+    const Value& value(std::size_t input) const { return m_context.value(input); }
+    Tensor at(std::size_t input) const { return tensorOf(m_context.value(input)); }
+    std::int64_t integer(std::size_t input) const;
+    double number(std::size_t input) const;
+    bool flag(std::size_t input) const { return has(input) && number(input) != 0; }
+    std::string text(std::size_t input) const;
+    std::vector<std::int64_t> integers(std::size_t input) const;
+    std::vector<Tensor> tensors(std::size_t input) const;
+    /// Axis given as a number that may be negative.
+    std::size_t axis(std::size_t input, std::size_t rank) const { return axisOf(integer(input), rank); }
+    std::size_t axisOf(std::int64_t axis, std::size_t rank) const;
+    /// None, an empty list or a list of axes: all of them if nothing is named.
+    std::vector<std::size_t> axes(std::size_t input, std::size_t rank) const;
+    /// The dtype that an argument names, or the other one.
+    DType dtype(std::size_t input, DType otherwise) const;
+
+    // What a Result holds, or the end of the kernel.
+    template <typename T>
+    T get(base::Result<T> result) const {
+        if (!result) fail(std::move(result).error());
+        return std::move(result).value();
+    }
+    Tensor as(const Tensor& x, DType dtype) const { return get(x.cast(dtype)); }
+    Tensor reshape(const Tensor& x, Shape shape) const { return get(x.reshaped(std::move(shape))); }
+    [[noreturn]] void fail(base::Error error) const;
+    [[noreturn]] void fail(std::string what) const;
+
+  private:
+    Tensor tensorOf(const Value& value) const;
+
+    KernelContext& m_context;
+};
+
+/// What such a kernel gives: one value or several.
+struct EagerResult {
+    std::vector<Value> values;
+    EagerResult(Tensor tensor) { values.emplace_back(std::move(tensor)); }
+    EagerResult(Value value) { values.push_back(std::move(value)); }
+    EagerResult(std::vector<Value> all) : values(std::move(all)) {}
+};
+
+using EagerKernel = std::function<EagerResult(Eager&)>;
+std::function<base::Result<void>(KernelContext&)> eager(EagerKernel kernel);
+
+/// A row of domain aten whose kernel is such an expression. Anything may be given for a tensor that is a number.
+OpDef eagerRow(std::string_view schema, std::string_view summary, Category category, EagerKernel kernel,
+               std::function<base::Result<void>(InferContext&)> infer = {});
+
+}  // namespace sonde::ops
