@@ -31,6 +31,16 @@ struct NamedNode {
     graph::NodeId node;
 };
 
+/// The graph of one module on its own, beside the model's: what a robust trace makes of the children of modules that
+/// failed, or a branch that was traced apart.
+struct Part {
+    std::string qualname;
+    std::string moduleClass;
+    std::string failure;  ///< why there is no graph; empty if there is one
+    std::string note;     ///< "leaf module, not traced into"; may be empty
+    std::shared_ptr<const graph::InternalGraph> graph;  ///< null if it failed
+};
+
 /// An opened model: the graph with its module tree and what there is to say about the file. Immutable.
 struct Document {
     std::string title;                  ///< "resnet18_slim.onnx", "resnet18"
@@ -41,6 +51,7 @@ struct Document {
     std::shared_ptr<const graph::ModuleTree> modules;
     std::vector<NamedNode> inputs;      ///< without parameters
     std::vector<NamedNode> outputs;
+    std::vector<Part> parts;            ///< further graphs, in the order of tracing; mostly none
     base::Diagnostics diagnostics;
     std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
 

@@ -4,7 +4,7 @@
 
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
-#include "core/trace/robust_tracer.h"
+#include "core/document/tracers.h"
 #include "core/zoo/zoo.h"
 
 namespace sonde::document {
@@ -52,61 +52,29 @@ void nameInputsAndOutputs(Document& document, const graph::InternalGraph& graph)
     nameOutputs(graph.main().result, "out", document.outputs);
 }
 
-/// The graph by the tracer that the options name. Without one, everything that can be traced is, and the rest becomes
-/// opaque calls, so that every model opens and runs.
-base::Result<trace::Tracer::GraphPtr> traceWith(trace::RobustTracer& tracer, const std::shared_ptr<trace::Module>& root,
-                                                const OpenOptions& options, base::Diagnostics& diagnostics) {
-    for (const std::string& leaf : options.leaves) {
-        if (leaf == "none") {
-            tracer.setTraceAll(true);
-        } else {
-            tracer.addLeafClass(leaf);
-        }
-    }
-    trace::ConcreteArguments concrete;
-    for (const auto& [name, text] : options.concrete) concrete[name] = valueFromText(text);
-    if (options.tracer == "module-path") return static_cast<trace::Tracer&>(tracer).trace(root, concrete);
-
-    std::string failure;
-    if (options.tracer == "robust") {
-        trace::Tracer::GraphPtr graph = tracer.traceRobust(root, concrete);
-        if (graph->nodeCount() > 0) return graph;
-        failure = *tracer.failureMessage(*root);
-    } else {
-        auto graph = tracer.traceRepeatedly(root, concrete);
-        if (graph) return graph;
-        failure = graph.error().what;
-    }
-    diagnostics.push_back({base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure, root->className(),
-                           "export it with torch.jit.trace to see its inside"});
-    return tracer.traceOpaque(root);
-}
-
 }  // namespace
 
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
                                                    const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
-    if (!options.tracer.empty() && options.tracer != "module-path" && options.tracer != "robust") {
-        return base::usageError("there is no tracer '" + options.tracer + "' for this model", {}, "tracers: module-path, robust");
-    }
+    SONDE_ASSIGN(const TracerInfo* tracer, findTracer(options.tracer));
+    TraceRequest request{root, options, {}, work};
+    for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
     const trace::EvaluatorScope evaluator(kernelEvaluator());
-    auto document = std::make_shared<Document>();
-    trace::RobustTracer tracer;
     work.report("tracing");
-    SONDE_ASSIGN(auto graph, traceWith(tracer, root, options, document->diagnostics));
+    SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
     if (work.cancelled()) return base::cancelled("tracing");
 
+    auto document = std::make_shared<Document>();
+    document->diagnostics = std::move(traced.diagnostics);
+    document->parts = std::move(traced.parts);
+    document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
+    const trace::Tracer::GraphPtr graph = std::move(traced.graph);
     for (graph::NodeId node : graph->inputs()) {
         for (const KnownInput& input : inputs) {
             if (input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
         }
     }
     nameInputsAndOutputs(*document, *graph);
-    for (const auto& [path, message] : tracer.failures()) {
-        document->diagnostics.push_back({base::Severity::Info, "runs as one opaque call: " + message, path,
-                                         "its forward depends on the data; its inside cannot be drawn"});
-    }
-    document->modules = std::make_shared<const graph::ModuleTree>(tracer.tree());
     finish(*document, std::move(*graph), work);
     return document;
 }

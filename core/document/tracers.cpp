@@ -1,0 +1,28 @@
+#include "core/document/tracers.h"
+
+#include <algorithm>
+
+#include "core/document/tracers_fx.h"
+
+namespace sonde::document {
+
+const std::vector<TracerInfo>& tracers() {
+    static const std::vector<TracerInfo> table{
+        {"", "Automatic", "traces what can be traced; the rest becomes opaque calls", traceWhatCanBe},
+        {"module-path", "Module path", "symbolic trace as torch.fx makes it, with the module that each node comes from", traceModulePath},
+        {"robust", "Robust", "symbolic trace that turns modules that cannot be traced into leaves", traceRobust},
+    };
+    return table;
+}
+
+base::Result<const TracerInfo*> findTracer(std::string_view id) {
+    const auto found = std::ranges::find(tracers(), id, &TracerInfo::id);
+    if (found != tracers().end()) return &*found;
+    std::string known;
+    for (const TracerInfo& tracer : tracers()) {
+        if (!tracer.id.empty()) known += (known.empty() ? "" : ", ") + std::string(tracer.id);
+    }
+    return base::usageError("there is no tracer '" + std::string(id) + "'", "--tracer", "tracers: " + known);
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/document/document.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::document {
+
+/// What a tracer is given.
+struct TraceRequest {
+    std::shared_ptr<trace::Module> root;
+    const OpenOptions& options;
+    trace::ConcreteArguments concrete;  ///< values of options.concrete
+    const base::WorkContext& work;
+};
+
+/// What a tracer made.
+struct TracedGraph {
+    trace::Tracer::GraphPtr graph;
+    graph::ModuleTree tree;
+    std::vector<Part> parts;       ///< see Document::parts
+    base::Diagnostics diagnostics;
+};
+
+/// A way to make a graph of a module. One entry in the table in tracers.cpp for each.
+struct TracerInfo {
+    std::string_view id;        ///< "module-path": the value of --tracer
+    std::string_view name;      ///< "Module path"
+    std::string_view sentence;  ///< help text
+    base::Result<TracedGraph> (*trace)(const TraceRequest& request);
+};
+const std::vector<TracerInfo>& tracers();
+
+/// The entry of that id; of an empty id the one that is used when nothing is said. Usage error: there is none.
+base::Result<const TracerInfo*> findTracer(std::string_view id);
+
+}  // namespace sonde::document
