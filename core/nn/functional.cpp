@@ -31,6 +31,11 @@ Var flatten(const Var& x, std::int64_t startDim, std::int64_t endDim) {
     return callFunction(Function{"flatten.using_ints", "flatten", "torch.flatten"}, std::move(arguments));
 }
 
+Var scaledDotProductAttention(const Var& q, const Var& k, const Var& v, const Var& mask, double dropout, bool causal) {
+    constexpr std::string_view kName = "scaled_dot_product_attention";
+    return callFunction(Function{kName, kName, "torch.nn.functional.scaled_dot_product_attention"}, {q, k, v, mask, dropout, causal});
+}
+
 Var cat(std::vector<Var> tensors, std::int64_t dim) { return cat(Var::list(std::move(tensors)), dim); }
 Var cat(const Var& tensors, std::int64_t dim) {
     return callFunction(Function{"cat", "cat", "torch.cat"}, {tensors}, {{"dim", dim}});
@@ -53,14 +58,62 @@ Var dropout(const Var& x, double p, bool training) {
 }
 
 Var interpolate(const Var& x, double scale, const std::string& mode, const Var& alignCorners) {
-    const Var scales = Var::list({scale, scale});
-    if (mode == "nearest") {
-        return callFunction(Function{"upsample_nearest2d.vec", "interpolate", "torch.nn.functional.interpolate"},
-                            {x, Var::none(), scales});
+    return interpolate(x, Var(), Var::list({scale, scale}), mode, alignCorners);
+}
+
+namespace {
+
+/// The number of spatial axes, if the mode or what is given per axis tells it; else 0.
+std::size_t spatialAxes(const Var& size, const Var& scaleFactor, const std::string& mode) {
+    if (mode == "linear") return 1;
+    if (mode == "bilinear" || mode == "bicubic") return 2;
+    if (mode == "trilinear") return 3;
+    for (const Var& given : {size, scaleFactor}) {
+        if (given.kind() == Var::Kind::List || given.kind() == Var::Kind::Tuple) return given.items().size();
+        if (given.kind() == Var::Kind::Value && given.value().isListLike()) return given.value().items().size();
     }
-    const std::string_view op = mode == "bicubic" ? "upsample_bicubic2d.vec" : "upsample_bilinear2d.vec";
-    const bool corners = !alignCorners.isNone() && alignCorners.toBool();
-    return callFunction(Function{op, "interpolate", "torch.nn.functional.interpolate"}, {x, Var::none(), corners, scales});
+    return 0;
+}
+
+Var perAxis(const Var& given, std::size_t axes) {
+    const bool isNumber = given.kind() == Var::Kind::Value && given.value().isNumber();
+    return isNumber ? Var::list(std::vector<Var>(axes, given)) : given;
+}
+
+std::string_view upsampleOperator(const std::string& mode, std::size_t axes) {
+    constexpr std::string_view kNearest[] = {"upsample_nearest1d.vec", "upsample_nearest2d.vec", "upsample_nearest3d.vec"};
+    constexpr std::string_view kExact[] = {"_upsample_nearest_exact1d.vec", "_upsample_nearest_exact2d.vec",
+                                           "_upsample_nearest_exact3d.vec"};
+    constexpr std::string_view kLinear[] = {"upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec"};
+    if (axes < 1 || axes > 3) return {};
+    if (mode == "nearest") return kNearest[axes - 1];
+    if (mode == "nearest-exact") return kExact[axes - 1];
+    if (mode == "bicubic") return "upsample_bicubic2d.vec";
+    return mode.ends_with("linear") ? kLinear[axes - 1] : std::string_view{};
+}
+
+}  // namespace
+
+Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode, const Var& alignCorners) {
+    constexpr std::string_view kTarget = "torch.nn.functional.interpolate";
+    const std::size_t axes = spatialAxes(size, scaleFactor, mode);
+    const std::string_view op = upsampleOperator(mode, axes);
+    // "nearest" with one factor fits signals, images and volumes: the operator is then chosen in the run.
+    if (op.empty()) return callFunction(Function{"interpolate", "interpolate", kTarget, true, "prim"}, {x, size, scaleFactor, mode, alignCorners});
+    std::vector<Var> arguments{x, perAxis(size, axes)};
+    if (!mode.starts_with("nearest")) arguments.emplace_back(!alignCorners.isNone() && alignCorners.toBool());
+    arguments.push_back(perAxis(scaleFactor, axes));
+    return callFunction(Function{op, "interpolate", kTarget}, std::move(arguments));
+}
+
+Var pixelShuffle(const Var& x, std::int64_t factor) {
+    return callFunction(Function{"pixel_shuffle", "pixel_shuffle", "torch.pixel_shuffle"}, {x, factor});
+}
+Var pixelUnshuffle(const Var& x, std::int64_t factor) {
+    return callFunction(Function{"pixel_unshuffle", "pixel_unshuffle", "torch.pixel_unshuffle"}, {x, factor});
+}
+Var channelShuffle(const Var& x, std::int64_t groups) {
+    return callFunction(Function{"channel_shuffle", "channel_shuffle", "torch.channel_shuffle"}, {x, groups});
 }
 
 Var maskedFill(const Var& x, const Var& mask, double value) {
@@ -73,8 +126,13 @@ Var sqrt(const Var& number) { return callFunction(Function{"sqrt", "sqrt", "math
 Var view(const Var& x, std::vector<Var> shape) {
     return callMethod(Function{"view", "view", "view"}, {x, Var::list(std::move(shape))});
 }
-Var reshape(const Var& x, std::vector<Var> shape) {
-    return callMethod(Function{"reshape", "reshape", "reshape"}, {x, Var::list(std::move(shape))});
+Var reshape(const Var& x, std::vector<Var> shape) { return reshape(x, Var::list(std::move(shape))); }
+Var reshape(const Var& x, const Var& shape) { return callMethod(Function{"reshape", "reshape", "reshape"}, {x, shape}); }
+Var unflatten(const Var& x, std::int64_t dim, const Var& sizes) {
+    return callMethod(Function{"unflatten.int", "unflatten", "unflatten"}, {x, dim, sizes});
+}
+Var narrow(const Var& x, std::int64_t dim, const Var& start, const Var& length) {
+    return callMethod(Function{"narrow", "narrow", "narrow"}, {x, dim, start, length});
 }
 Var permute(const Var& x, const Ints& dims) { return callMethod(Function{"permute", "permute", "permute"}, {x, dims}); }
 Var transpose(const Var& x, std::int64_t a, std::int64_t b) {
@@ -96,5 +154,6 @@ Var squeeze(const Var& x, std::int64_t dim) { return callMethod(Function{"squeez
 Var expand(const Var& x, std::vector<Var> shape) {
     return callMethod(Function{"expand", "expand", "expand"}, {x, Var::list(std::move(shape))});
 }
+Var newZeros(const Var& x, const Var& shape) { return callMethod(Function{"new_zeros", "new_zeros", "new_zeros"}, {x, shape}); }
 
 }  // namespace sonde::nn

@@ -4,8 +4,10 @@
 
 namespace sonde::nn {
 
-Linear::Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias)
-    : Layer("Linear"), m_weight(addParameter("weight", zeros({outFeatures, inFeatures}))) {
+Linear::Linear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias) : Linear("Linear", inFeatures, outFeatures, bias) {}
+
+Linear::Linear(std::string className, std::int64_t inFeatures, std::int64_t outFeatures, bool bias)
+    : Layer(std::move(className)), m_weight(addParameter("weight", zeros({outFeatures, inFeatures}))) {
     if (bias) m_bias = addParameter("bias", zeros({outFeatures}));
 }
 
@@ -16,7 +18,8 @@ Var Linear::forward(std::span<const Var> in) {
 
 std::string Linear::extraText() const {
     const tensor::Shape& shape = m_weight.value().shape();
-    return "in_features=" + std::to_string(shape[1]) + ", out_features=" + std::to_string(shape[0]);
+    return "in_features=" + std::to_string(shape[1]) + ", out_features=" + std::to_string(shape[0]) +
+           (m_bias.defined() ? "" : ", bias=False");
 }
 
 void Linear::setWeight(const Attribute& weight) {

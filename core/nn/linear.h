@@ -11,8 +11,12 @@ class Linear : public Layer {
     Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
     const Attribute& weight() const { return m_weight; }
+    const Attribute& bias() const { return m_bias; }
     /// Shares another module's parameter (tied weights).
     void setWeight(const Attribute& weight);
+
+  protected:
+    Linear(std::string className, std::int64_t inFeatures, std::int64_t outFeatures, bool bias);
 
   private:
     Attribute m_weight;

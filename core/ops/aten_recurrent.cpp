@@ -16,6 +16,7 @@ enum class Cell : std::uint8_t { Lstm, Gru, Tanh, Relu };
 struct Layout {
     Cell cell = Cell::Lstm;
     std::int64_t steps = 0, batch = 0, hidden = 0;
+    std::int64_t state = 0;  ///< extent of h: hidden, or what the projection makes of it
     std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
 };
 
@@ -45,10 +46,10 @@ void step(Cell cell, std::int64_t hidden, const float* x, const float* h, float*
 }
 
 struct Direction {
-    Value inputWeight, stateWeight, inputBias, stateBias;
+    Value inputWeight, stateWeight, inputBias, stateBias, projection;
 };
 
-/// x [T,N,I] -> y [T,N,H], written at `column` of rows of `width`. `state` and `memory` [N,H] are changed.
+/// x [T,N,I] -> y [T,N,S], written at `column` of rows of `width`. `state` [N,S] and `memory` [N,H] are changed.
 base::Result<void> runDirection(KernelContext& context, const Layout& layout, const Tensor& x, const Direction& weights, bool backward,
                                 Tensor& state, Tensor& memory, float* y, std::int64_t width) {
     SONDE_ASSIGN(const Tensor fromInput, invokeAten(context, "linear", {Value(x), weights.inputWeight, weights.inputBias}));
@@ -59,70 +60,100 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
         const std::int64_t at = backward ? layout.steps - 1 - t : t;
         SONDE_ASSIGN(const Tensor fromState, invokeAten(context, "linear", {Value(state), weights.stateWeight, weights.stateBias}));
         if (fromState.dim(1) != gateRow) return opError("the weights of a recurrent layer do not go together");
-        SONDE_ASSIGN(state, state.clone());
+        if (weights.projection.isNone()) {
+            SONDE_ASSIGN(state, state.clone());
+        } else {
+            SONDE_ASSIGN(state, Tensor::allocate(DType::Float32, {layout.batch, layout.hidden}));
+        }
         for (std::int64_t n = 0; n < layout.batch; ++n) {
-            float* row = state.mutableData<float>() + n * layout.hidden;
             step(layout.cell, layout.hidden, fromInput.data<float>() + (at * layout.batch + n) * gateRow, fromState.data<float>() + n * gateRow,
-                 row, layout.cell == Cell::Lstm ? memory.mutableData<float>() + n * layout.hidden : nullptr);
-            std::copy_n(row, layout.hidden, y + (at * layout.batch + n) * width);
+                 state.mutableData<float>() + n * layout.hidden,
+                 layout.cell == Cell::Lstm ? memory.mutableData<float>() + n * layout.hidden : nullptr);
+        }
+        if (!weights.projection.isNone()) {
+            SONDE_ASSIGN(state, invokeAten(context, "linear", {Value(state), weights.projection, Value()}));
+            if (state.dim(1) != layout.state) return opError("the projection of a recurrent layer does not fit its state");
+        }
+        for (std::int64_t n = 0; n < layout.batch; ++n) {
+            std::copy_n(state.data<float>() + n * layout.state, layout.state, y + (at * layout.batch + n) * width);
         }
     }
     return {};
 }
 
-/// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+/// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first). A single sequence [T,I] has
+/// states without the batch's axis.
 base::Result<void> recurrent(KernelContext& context, Cell cell) {
+    if (!context.value(0).isTensor() || !context.value(2).isListLike()) return opError("a recurrent layer wants a tensor and a list of weights");
     Tensor x = context.in(0);
-    const tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
-    if (!context.value(2).isListLike() || x.rank() != 3 || x.dtype() != DType::Float32) return opError("a recurrent layer wants float32[T,N,I] and a list of weights");
+    tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
+    if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32) return opError("a recurrent layer wants float32[T,N,I], not " + x.typeText());
     const tensor::ValueList& parameters = context.value(2).items();
     SONDE_ASSIGN(const double hasBiases, numberOf(context.value(3)));
     SONDE_ASSIGN(const std::int64_t layers, intOf(context.value(4)));
+    SONDE_ASSIGN(const double dropout, numberOf(context.value(5)));
+    SONDE_ASSIGN(const double training, numberOf(context.value(6)));
     SONDE_ASSIGN(const double bidirectional, numberOf(context.value(7)));
-    SONDE_ASSIGN(const double batchFirst, numberOf(context.value(8)));
-    const std::size_t perDirection = hasBiases != 0 ? 4 : 2;
+    SONDE_ASSIGN(double batchFirst, numberOf(context.value(8)));
     const std::size_t directions = bidirectional != 0 ? 2 : 1;
     const std::size_t wantedStates = cell == Cell::Lstm ? 2 : 1;
-    bool good = layers > 0 && layers < 1000 && parameters.size() == static_cast<std::size_t>(layers) * directions * perDirection && states.size() >= wantedStates;
+    if (layers < 1 || layers > 1000 || states.size() < wantedStates) return opError("the weights or states of a recurrent layer do not go together");
+    const std::size_t biases = hasBiases != 0 ? 4 : 2;
+    const std::size_t count = static_cast<std::size_t>(layers) * directions;
+    const bool projects = cell == Cell::Lstm && parameters.size() == count * (biases + 1);
+    const std::size_t perDirection = biases + (projects ? 1 : 0);
+    const bool single = x.rank() == 2;
+    bool good = parameters.size() == count * perDirection;
     for (const Value& value : parameters) good = good && value.isTensor();
-    for (const Value& value : states) good = good && value.isTensor() && value.tensor().rank() == 3 && value.tensor().dtype() == DType::Float32;
+    for (const Value& value : states) {
+        good = good && value.isTensor() && value.tensor().rank() == (single ? 2U : 3U) && value.tensor().dtype() == DType::Float32;
+    }
     if (!good) return opError("the weights or states of a recurrent layer do not go together");
+    if (single) {
+        x = x.unsqueezed(1);
+        for (Value& state : states) state = Value(state.tensor().unsqueezed(1));
+        batchFirst = 0;
+    }
     if (batchFirst != 0) {
         SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
     }
-    Layout layout{cell, x.dim(0), x.dim(1), states[0].tensor().dim(2)};
-    const tensor::Shape stateShape{layers * static_cast<std::int64_t>(directions), layout.batch, layout.hidden};
+    const Layout layout{cell, x.dim(0), x.dim(1), states[wantedStates - 1].tensor().dim(2), states[0].tensor().dim(2)};
     for (std::size_t i = 0; i < wantedStates; ++i) {
-        if (states[i].tensor().shape() != stateShape) return opError("the state of a recurrent layer is " + states[i].typeText() + " instead of " + stateShape.text());
+        const tensor::Shape wanted{static_cast<std::int64_t>(count), layout.batch, i == 0 && projects ? layout.state : layout.hidden};
+        if (states[i].tensor().shape() != wanted) return opError("the state of a recurrent layer is " + states[i].typeText() + " instead of " + wanted.text());
     }
     std::vector<Value> lastStates, lastMemories;
-    const std::int64_t width = layout.hidden * static_cast<std::int64_t>(directions);
+    const std::int64_t width = layout.state * static_cast<std::int64_t>(directions);
     for (std::size_t layer = 0; layer < static_cast<std::size_t>(layers); ++layer) {
         SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, {layout.steps, layout.batch, width}));
         for (std::size_t d = 0; d < directions; ++d) {
             const std::size_t index = layer * directions + d;
             const Value* at = &parameters[index * perDirection];
-            const Direction weights{at[0], at[1], hasBiases != 0 ? at[2] : Value(), hasBiases != 0 ? at[3] : Value()};
+            const Direction weights{at[0], at[1], hasBiases != 0 ? at[2] : Value(), hasBiases != 0 ? at[3] : Value(), projects ? at[biases] : Value()};
             SONDE_ASSIGN(Tensor state, states[0].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
             Tensor memory;
             if (cell == Cell::Lstm) {
                 SONDE_ASSIGN(memory, states[1].tensor().selected(0, static_cast<std::int64_t>(index)).clone());
             }
-            SONDE_TRY(runDirection(context, layout, x, weights, d == 1, state, memory, y.mutableData<float>() + static_cast<std::int64_t>(d) * layout.hidden, width));
+            SONDE_TRY(runDirection(context, layout, x, weights, d == 1, state, memory, y.mutableData<float>() + static_cast<std::int64_t>(d) * layout.state, width));
             lastStates.emplace_back(std::move(state));
             if (cell == Cell::Lstm) lastMemories.emplace_back(std::move(memory));
         }
         x = std::move(y);
+        if (training != 0 && dropout > 0 && layer + 1 < static_cast<std::size_t>(layers)) {
+            SONDE_ASSIGN(x, invokeAten(context, "dropout", {Value(x), Value::ofFloat(dropout), Value::ofBool(true)}));
+        }
     }
     if (batchFirst != 0) {
         SONDE_ASSIGN(x, x.transposed(0, 1).contiguous());
     }
-    context.setOutput(0, Value(std::move(x)));
-    SONDE_ASSIGN(Tensor h, invokeAten(context, "stack", {Value::list(std::move(lastStates))}));
-    if (context.wants(1)) context.setOutput(1, Value(std::move(h)));
+    const auto withoutBatch = [&](const Tensor& tensor) { return single ? tensor.selected(1, 0) : tensor; };
+    context.setOutput(0, Value(withoutBatch(x)));
+    SONDE_ASSIGN(const Tensor h, invokeAten(context, "stack", {Value::list(std::move(lastStates))}));
+    if (context.wants(1)) context.setOutput(1, Value(withoutBatch(h)));
     if (cell == Cell::Lstm && context.wants(2)) {
-        SONDE_ASSIGN(Tensor c, invokeAten(context, "stack", {Value::list(std::move(lastMemories))}));
-        context.setOutput(2, Value(std::move(c)));
+        SONDE_ASSIGN(const Tensor c, invokeAten(context, "stack", {Value::list(std::move(lastMemories))}));
+        context.setOutput(2, Value(withoutBatch(c)));
     }
     return {};
 }
