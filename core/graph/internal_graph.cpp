@@ -80,22 +80,26 @@ ExprId InternalGraph::addExpr(Expr newExpr, std::span<const std::string> outputN
     if (!newExpr.body.valid()) newExpr.body = mainId();
     if (!newExpr.scope.valid()) newExpr.scope = rootScope();
     newExpr.outputs.clear();
-    for (std::size_t i = 0; i < outputNames.size(); ++i) {
-        const NodeId nodeId(m_nodes.size());
-        Node node;
-        node.id = nodeId;
-        node.name = outputNames[i];
-        node.producer = id;
-        node.outputIndex = i;
-        m_nodeByName.emplace(node.name, nodeId);
-        m_nodes.push_back(std::move(node));
-        newExpr.outputs.push_back(nodeId);
-    }
     std::vector<ExprId>& order = m_bodies[newExpr.body.index()].order;
     order.insert(position ? order.begin() + static_cast<std::ptrdiff_t>(*position) : order.end(), id);
     m_exprs.push_back(std::move(newExpr));
+    for (const std::string& outputName : outputNames) addOutput(id, outputName);
     link(id);
     return id;
+}
+
+NodeId InternalGraph::addOutput(ExprId id, std::string outputName) {
+    std::vector<NodeId>& outputs = m_exprs[id.index()].outputs;
+    const NodeId nodeId(m_nodes.size());
+    Node node;
+    node.id = nodeId;
+    node.name = std::move(outputName);
+    node.producer = id;
+    node.outputIndex = outputs.size();
+    m_nodeByName.emplace(node.name, nodeId);
+    m_nodes.push_back(std::move(node));
+    outputs.push_back(nodeId);
+    return nodeId;
 }
 
 NodeId InternalGraph::addInput(BodyId bodyId, std::string nodeName, TypeInfo type, std::string parameter,

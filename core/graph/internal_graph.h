@@ -158,6 +158,8 @@ class InternalGraph {
     NodeId addInput(BodyId body, std::string name, TypeInfo type, std::string parameter = {},
                     std::optional<std::size_t> position = {});
     void setResult(BodyId body, Argument result);
+    /// One more output of an expr: of control flow, whose bodies say what comes out.
+    NodeId addOutput(ExprId expr, std::string name);
     void setType(NodeId id, TypeInfo type) { m_nodes[id.index()].type = std::move(type); }
     void setConstant(NodeId id, Value value) { m_nodes[id.index()].constant = std::move(value); }
     Expr& mutableExpr(ExprId id) { return m_exprs[id.index()]; }

@@ -11,15 +11,22 @@ namespace sonde::ops {
 
 namespace {
 
-base::Result<std::size_t> bodyOf(KernelContext& context, const char* name) {
+/// ONNX names its bodies in attributes; in domain prim they stand in order, then and else, or the loop's.
+template <bool isScript>
+base::Result<std::size_t> bodyOf(KernelContext& context, const char* name, std::size_t position) {
+    if (isScript && context.bodies()) return position;
     const auto* value = context.attributes().find(name);
     if (!value || !std::holds_alternative<tensor::BodyRef>(*value) || !context.bodies()) return opError(std::string("has no body '") + name + "'");
     return std::get<tensor::BodyRef>(*value).index;
 }
 
+template <bool isScript>
 base::Result<void> ifElse(KernelContext& context) {
-    if (!context.value(0).isTensor() || context.in(0).numel() != 1) return opError("the condition " + context.value(0).typeText() + " is not one truth value");
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, context.in(0).toInt64(0) ? "then_branch" : "else_branch"));
+    const Value& condition = context.value(0);
+    const bool isOne = condition.isTensor() ? condition.tensor().numel() == 1 : isScript && condition.isNumber();
+    if (!isOne) return opError("the condition " + condition.typeText() + " is not one truth value");
+    const bool holds = condition.isTensor() ? condition.tensor().toDouble(0) != 0 : condition.number() != 0;
+    SONDE_ASSIGN(const std::size_t body, bodyOf<isScript>(context, holds ? "then_branch" : "else_branch", holds ? 0 : 1));
     SONDE_ASSIGN(const std::vector<Value> results, context.bodies()->run(body, {}, 0));
     for (std::size_t i = 0; i < context.outputCount() && i < results.size(); ++i) context.setOutput(i, results[i]);
     return {};
@@ -42,12 +49,16 @@ base::Result<Value> stacked(KernelContext& context, const std::vector<Tensor>& p
     return Value(std::move(whole));
 }
 
-bool truthOf(const Value& value) { return !value.isTensor() || value.tensor().numel() != 1 || value.tensor().toInt64(0) != 0; }
+bool truthOf(const Value& value) {
+    if (value.isNumber()) return value.number() != 0;
+    return !value.isTensor() || value.tensor().numel() != 1 || value.tensor().toDouble(0) != 0;
+}
 
 /// Inputs: trip count, condition, carried values. The body takes (i, condition, carried…) and gives (condition,
-/// carried…, scanned…); scanned values of all passes are stacked.
+/// carried…, scanned…); scanned values of all passes are stacked. In domain prim, i and the condition are plain values.
+template <bool isScript>
 base::Result<void> loop(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
+    SONDE_ASSIGN(const std::size_t body, bodyOf<isScript>(context, "body", 0));
     std::int64_t trips = std::numeric_limits<std::int64_t>::max();
     if (context.has(0)) {
         SONDE_ASSIGN(trips, intOf(context.value(0)));
@@ -60,7 +71,8 @@ base::Result<void> loop(KernelContext& context) {
     std::vector<std::vector<Tensor>> scans(scanned);
     for (std::int64_t i = 0; i < trips && goOn; ++i) {
         if (context.cancelled()) return base::cancelled();
-        std::vector<Value> inputs{Value(Tensor::scalar<std::int64_t>(i)), Value(Tensor::scalar<bool>(goOn))};
+        std::vector<Value> inputs{Value::ofInt(i), Value::ofBool(goOn)};
+        if (!isScript) inputs = {Value(Tensor::scalar<std::int64_t>(i)), Value(Tensor::scalar<bool>(goOn))};
         inputs.insert(inputs.end(), carried.begin(), carried.end());
         SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, inputs, i));
         if (results.size() < 1 + carried.size()) return opError("the body gives " + std::to_string(results.size()) + " values, too few");
@@ -117,7 +129,7 @@ base::Result<std::vector<Value>> scanOnce(KernelContext& context, std::size_t bo
 }
 
 base::Result<void> scan(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
+    SONDE_ASSIGN(const std::size_t body, bodyOf<false>(context, "body", 0));
     const Attributes& attributes = context.attributes();
     const std::int64_t count = attributes.getInt("num_scan_inputs", 0);
     if (count < 1 || count > static_cast<std::int64_t>(context.inputCount())) return opError("num_scan_inputs " + std::to_string(count) + " is out of range");
@@ -138,7 +150,7 @@ base::Result<void> scan(KernelContext& context) {
 
 /// Opset 8: everything has a batch dimension in front, and sequence lengths may differ.
 base::Result<void> batchedScan(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
+    SONDE_ASSIGN(const std::size_t body, bodyOf<false>(context, "body", 0));
     const Attributes& attributes = context.attributes();
     const std::int64_t count = attributes.getInt("num_scan_inputs", 0);
     if (context.inputCount() < 2 || count < 1 || count > static_cast<std::int64_t>(context.inputCount()) - 1) return opError("num_scan_inputs is out of range");
@@ -173,7 +185,7 @@ base::Result<void> batchedScan(KernelContext& context) {
 
 /// Applies the body to every element of the first sequence (and what stands at the same place of the others).
 base::Result<void> sequenceMap(KernelContext& context) {
-    SONDE_ASSIGN(const std::size_t body, bodyOf(context, "body"));
+    SONDE_ASSIGN(const std::size_t body, bodyOf<false>(context, "body", 0));
     if (context.value(0).kind() != ValueKind::Sequence) return opError("the first input must be a sequence, but is " + context.value(0).typeText());
     const std::size_t length = context.value(0).items().size();
     std::vector<tensor::ValueList> results(context.outputCount());
@@ -201,9 +213,13 @@ base::Result<void> sequenceMap(KernelContext& context) {
 
 void define_control(Registry& registry) {
     registry.add(Row("If", 1, "one of two branches", Category::Control).anyIn("cond").out("outputs", Arity::Variadic).required("then_branch", AttributeKind::Body)
-                     .required("else_branch", AttributeKind::Body).runs(ifElse));
+                     .required("else_branch", AttributeKind::Body).runs(ifElse<false>));
     registry.add(Row("Loop", 1, "runs its body while a condition holds", Category::Control).anyIn("M", Arity::Optional).anyIn("cond", Arity::Optional)
-                     .anyIn("v_initial", Arity::Variadic).out("v_final_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body).runs(loop));
+                     .anyIn("v_initial", Arity::Variadic).out("v_final_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body).runs(loop<false>));
+    registry.add(Row("If", 1, "one of two branches", Category::Control).domain("prim").strided().anyIn("condition").out("outputs", Arity::Variadic)
+                     .runs(ifElse<true>));
+    registry.add(Row("Loop", 1, "runs its body while a condition holds", Category::Control).domain("prim").strided().anyIn("max_trip_count", Arity::Optional)
+                     .anyIn("condition", Arity::Optional).anyIn("carried", Arity::Variadic).out("outputs", Arity::Variadic).runs(loop<true>));
     registry.add(Row("Scan", 8, "runs its body over the elements of sequences, by batch", Category::Control).anyIn("sequence_lens", Arity::Optional)
                      .anyIn("initial_state_and_scan_inputs", Arity::Variadic).out("final_state_and_scan_outputs", Arity::Variadic).required("body", AttributeKind::Body)
                      .required("num_scan_inputs", AttributeKind::Int).attrInts("directions").runs(batchedScan));

@@ -95,7 +95,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_graph->name = m_root->className();
     m_graph->mutableScope(m_graph->rootScope()).moduleClass = m_root->className();
     m_frames.clear();
-    m_frames.push_back({m_graph->mainId(), m_graph->rootScope(), {}, {}, {}});
+    m_frames.push_back({m_graph->mainId(), m_graph->rootScope(), {}, {}, {}, false});
     m_currentModule.clear();
     m_currentClass = m_root->className();
     m_paths.clear();
@@ -106,6 +106,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_isTensor.clear();
     m_rebound.clear();
     m_constants.clear();
+    m_site = nullptr;
     for (const auto& [path, module] : namedModules(*m_root)) m_paths.emplace(module, path);
     for (const NamedTensor& named : namedTensors(*m_root)) m_slotPaths.emplace(named.slot.get(), named.path);
 }
@@ -328,7 +329,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     const std::size_t depth = m_frames.size();
     std::string failure;
     try {
-        m_frames.push_back({body, scope, m_graph->node(node).name + '/', {}, {}});
+        m_frames.push_back({body, scope, m_graph->node(node).name + '/', {}, {}, true});
         const std::vector<ForwardParameter> parameters = module.signature();
         std::size_t used = 0;
         std::vector<Var> inner;
@@ -384,6 +385,7 @@ ExprId Tracer::addExpr(Expr expr, std::string_view candidate, std::size_t output
     }
     expr.body = frame.body;
     expr.scope = frame.scope;
+    if (m_site) expr.source = m_site->source();
     const ExprId id = m_graph->addExpr(std::move(expr), names);
     m_isTensor.resize(m_graph->nodeCount(), false);
     return id;
@@ -472,7 +474,7 @@ NodeId Tracer::attributeNode(const std::shared_ptr<const Slot>& slot, const std:
     }
     // Inside a leaf the attribute's own name says enough: "conv1/weight".
     std::string_view candidate = path;
-    if (m_frames.size() > 1 && !m_currentModule.empty() && path.starts_with(m_currentModule + '.')) {
+    if (m_frames.back().insideLeaf && !m_currentModule.empty() && path.starts_with(m_currentModule + '.')) {
         candidate.remove_prefix(m_currentModule.size() + 1);
     }
     const NodeId node = m_graph->expr(addExpr(std::move(expr), candidate)).outputs.front();

@@ -24,6 +24,13 @@ namespace sonde::trace {
 /// a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays symbolic.
 using ConcreteArguments = std::map<std::string, tensor::Value>;
 
+/// Knows where in the model's own source the operation stands that is recorded now (modules that come from a file).
+class SourceSite {
+  public:
+    virtual ~SourceSite() = default;
+    virtual graph::Source source() const = 0;
+};
+
 /// Runs a module's forward on proxies and records an InternalGraph (reference 4, c1-c4). Derived tracers say what is a
 /// leaf and what happens when a module cannot be traced.
 ///
@@ -76,6 +83,23 @@ class Tracer {
     bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
     /// After an in-place operation later uses of `before` mean `after`.
     void rebind(graph::NodeId before, graph::NodeId after);
+    /// Asked at each expr; null: nothing is known. Must outlive the trace.
+    void setSourceSite(const SourceSite* site) { m_site = site; }
+
+    /// Branches and loops on symbolic values may be recorded as exprs that own bodies: it was asked for, or what runs is
+    /// the inside of a leaf (where no listing of fx looks). Otherwise they are the TraceError that fx gives.
+    bool recordsControlFlow() const { return m_recordsControlFlow || (!m_frames.empty() && m_frames.back().insideLeaf); }
+    void setRecordsControlFlow(bool records) { m_recordsControlFlow = records; }
+    /// Begins prim::If (arguments: condition) or prim::Loop (trip count or none, condition, carried values). Its bodies
+    /// follow, each between enterBody and leaveBody, and then its outputs in the order of the bodies' results.
+    graph::ExprId beginControl(std::string_view op, const std::vector<Var>& arguments);
+    void enterBody(graph::ExprId owner, std::string label);
+    Var bodyInput(std::string_view name, tensor::TypeInfo type, bool isTensor);
+    /// `results` are tensors, plain values and proxies; no containers.
+    void leaveBody(const std::vector<Var>& results);
+    Var controlOutput(graph::ExprId owner, std::size_t index, bool isTensor);
+    /// Takes back an expr and everything recorded after it.
+    void abandon(graph::ExprId first) { abandon(first.index()); }
 
   protected:
     virtual bool isLeafModule(const Module& module, std::string_view path) const;
@@ -89,13 +113,14 @@ class Tracer {
     graph::Argument toArgument(const Var& var);
 
   private:
-    /// What is being recorded into: the main body, or the inside of a leaf.
+    /// What is being recorded into: the main body, the inside of a leaf, a branch or the body of a loop.
     struct Frame {
         graph::BodyId body;
         graph::ScopeId scope;
         std::string prefix;  ///< of node names: "conv1/" inside of the call named conv1
         FxNames names;
         std::unordered_map<const Slot*, graph::NodeId> parameters;
+        bool insideLeaf = false;
     };
 
     void begin(std::shared_ptr<Module> root);
@@ -115,6 +140,7 @@ class Tracer {
     void abandon(std::size_t firstExpr);
 
     graph::ExprId addExpr(graph::Expr expr, std::string_view candidate, std::size_t outputs = 1);
+    graph::NodeId constantNode(const tensor::Value& value);
     graph::NodeId attributeNode(const std::shared_ptr<const Slot>& slot, const std::string& path, bool withOrigin);
     std::string constantPath(const tensor::Tensor& tensor);
     graph::NodeId current(graph::NodeId node) const;
@@ -136,6 +162,8 @@ class Tracer {
         std::string path;
     };
     std::vector<Constant> m_constants;
+    const SourceSite* m_site = nullptr;
+    bool m_recordsControlFlow = false;
     friend class ActiveTracer;
 };
 

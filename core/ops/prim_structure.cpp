@@ -1,0 +1,174 @@
+// Making and taking apart lists, tuples and dicts, and logic on plain values: nodes of programs in the scripted language.
+
+#include <algorithm>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+tensor::ValueList inputsOf(KernelContext& context) {
+    tensor::ValueList items;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) items.push_back(context.value(i));
+    return items;
+}
+
+template <ValueKind kind>
+base::Result<void> construct(KernelContext& context) {
+    context.setOutput(0, kind == ValueKind::List ? Value::list(inputsOf(context)) : Value::tuple(inputsOf(context)));
+    return {};
+}
+
+template <ValueKind kind>
+base::Result<void> inferConstruct(InferContext& context) {
+    TypeInfo type;
+    type.kind = kind;
+    tensor::ValueList items;
+    bool known = true;
+    for (std::size_t i = 0; i < context.inputCount(); ++i) {
+        type.elements.push_back(context.in(i));
+        items.push_back(context.constant(i));
+        known = known && !items.back().isNone();
+    }
+    context.set(0, std::move(type));
+    if (known) context.setKnown(0, kind == ValueKind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items)));
+    return {};
+}
+
+/// key, value, key, value …
+base::Result<void> constructDict(KernelContext& context) {
+    tensor::ValueDict entries;
+    for (std::size_t i = 0; i + 1 < context.inputCount(); i += 2) entries.emplace_back(context.value(i), context.value(i + 1));
+    context.setOutput(0, Value::dict(std::move(entries)));
+    return {};
+}
+
+base::Result<void> unpack(KernelContext& context) {
+    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " has no elements");
+    const tensor::ValueList& items = context.value(0).items();
+    if (items.size() != context.outputCount()) {
+        return opError(std::to_string(items.size()) + " elements for " + std::to_string(context.outputCount()) + " names");
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) context.setOutput(i, items[i]);
+    return {};
+}
+
+base::Result<void> inferUnpack(InferContext& context) {
+    const TypeInfo& type = context.in(0);
+    const bool each = type.kind == ValueKind::Tuple && type.elements.size() == context.outputCount();
+    for (std::size_t i = 0; i < context.outputCount(); ++i) {
+        if (each || (type.kind == ValueKind::List && type.elements.size() == context.outputCount())) context.set(i, type.elements[i]);
+        else if (type.kind == ValueKind::List && type.elements.size() == 1) context.set(i, type.elements[0]);
+    }
+    return {};
+}
+
+/// A number as a tensor without dimensions: int64, float64 or bool.
+base::Result<void> numberToTensor(KernelContext& context) {
+    const Value& number = context.value(0);
+    if (number.isTensor()) context.setOutput(0, number);
+    else if (number.kind() == ValueKind::Int) context.setOutput(0, Value(Tensor::scalar<std::int64_t>(number.toInt())));
+    else if (number.kind() == ValueKind::Bool) context.setOutput(0, Value(Tensor::scalar<bool>(number.toBool())));
+    else if (number.isNumber()) context.setOutput(0, Value(Tensor::scalar<double>(number.number())));
+    else return opError(number.typeText() + " is no number");
+    return {};
+}
+
+base::Result<void> inferNumberToTensor(InferContext& context) {
+    const std::optional<ValueKind> kind = context.in(0).kind;
+    if (kind == ValueKind::Int) context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
+    else if (kind == ValueKind::Float) context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
+    else if (kind == ValueKind::Bool) context.set(0, TypeInfo::tensor(DType::Bool, Shape{}));
+    return {};
+}
+
+base::Result<bool> truthOf(const Value& value) {
+    if (value.isNone()) return false;
+    if (value.kind() == ValueKind::String) return !value.toString().empty();
+    if (value.isListLike()) return !value.items().empty();
+    SONDE_ASSIGN(const double number, numberOf(value));
+    return number != 0;
+}
+
+template <int op>  ///< 0 and, 1 or, 2 xor
+base::Result<void> logic(KernelContext& context) {
+    const Value& a = context.value(0);
+    const Value& b = context.value(1);
+    if (a.kind() == ValueKind::Int && b.kind() == ValueKind::Int) {
+        const std::int64_t bits = op == 0 ? a.toInt() & b.toInt() : op == 1 ? a.toInt() | b.toInt() : a.toInt() ^ b.toInt();
+        context.setOutput(0, Value::ofInt(bits));
+        return {};
+    }
+    SONDE_ASSIGN(const bool x, truthOf(a));
+    SONDE_ASSIGN(const bool y, truthOf(b));
+    context.setOutput(0, Value::ofBool(op == 0 ? x && y : op == 1 ? x || y : x != y));
+    return {};
+}
+
+base::Result<void> logicalNot(KernelContext& context) {
+    SONDE_ASSIGN(const bool value, truthOf(context.value(0)));
+    context.setOutput(0, Value::ofBool(!value));
+    return {};
+}
+
+template <bool wanted>
+base::Result<void> isSame(KernelContext& context) {
+    const Value& a = context.value(0);
+    const Value& b = context.value(1);
+    const bool same = a.isNone() || b.isNone() ? a.isNone() && b.isNone() : tensor::identical(a, b);
+    context.setOutput(0, Value::ofBool(same == wanted));
+    return {};
+}
+
+base::Result<void> length(KernelContext& context) {
+    const Value& value = context.value(0);
+    std::int64_t count = 0;
+    if (value.isTensor() && value.tensor().rank() > 0) count = value.tensor().dim(0);
+    else if (value.isListLike()) count = static_cast<std::int64_t>(value.items().size());
+    else if (value.kind() == ValueKind::Dict) count = static_cast<std::int64_t>(value.dictItems().size());
+    else if (value.kind() == ValueKind::String) count = static_cast<std::int64_t>(value.toString().size());
+    else return opError(value.typeText() + " has no length");
+    context.setOutput(0, Value::ofInt(count));
+    return {};
+}
+
+template <ValueKind kind>
+base::Result<void> inferKind(InferContext& context) {
+    TypeInfo type;
+    type.kind = kind;
+    context.set(0, std::move(type));
+    return {};
+}
+
+Row primitive(std::string_view name, std::string_view summary, Category category) {
+    Row row(name, 1, summary, category);
+    row.domain("prim").strided();
+    return row;
+}
+
+}  // namespace
+
+void define_prim_structure(Registry& registry) {
+    registry.add(primitive("ListConstruct", "a list of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("list")
+                     .runs(construct<ValueKind::List>, inferConstruct<ValueKind::List>));
+    registry.add(primitive("TupleConstruct", "a tuple of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("tuple")
+                     .runs(construct<ValueKind::Tuple>, inferConstruct<ValueKind::Tuple>));
+    registry.add(primitive("DictConstruct", "a dict of keys and values in turn", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
+                     .runs(constructDict, inferKind<ValueKind::Dict>));
+    for (const std::string_view name : {"ListUnpack", "TupleUnpack"}) {
+        registry.add(primitive(name, "the elements, each an output", Category::Sequence).anyIn("whole").out("items", Arity::Variadic).runs(unpack, inferUnpack));
+    }
+    registry.add(primitive("NumToTensor", "a number as a tensor without dimensions", Category::Other).anyIn("a").out("tensor")
+                     .runs(numberToTensor, inferNumberToTensor));
+    registry.add(primitive("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>));
+    registry.add(primitive("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>));
+    registry.add(primitive("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>));
+    registry.add(primitive("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
+    registry.add(primitive("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferKind<ValueKind::Bool>));
+    registry.add(primitive("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferKind<ValueKind::Bool>));
+    registry.add(primitive("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferKind<ValueKind::Int>));
+}
+
+}  // namespace sonde::ops
