@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -84,6 +85,11 @@ class Module : public std::enable_shared_from_this<Module> {
     /// Arguments by position and name → one per parameter of the signature. Throws TypeError as a call would.
     std::vector<Var> bound(std::vector<Var> args, const Keywords& keywords) const;
 
+    /// Functions that a tracer has given the module to keep: branches of conditions, by the names of their get_attr nodes.
+    using KeptFunction = std::function<Var(std::span<const Var>)>;
+    const std::map<std::string, KeptFunction>& functions() const { return m_functions; }
+    void addFunction(std::string name, KeptFunction function) { m_functions.insert_or_assign(std::move(name), std::move(function)); }
+
     const std::vector<Child>& children() const { return m_children; }
     const std::vector<NamedSlot>& ownTensors() const { return m_slots; }
     Module* child(std::string_view name) const;
@@ -118,6 +124,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
     std::vector<Child> m_children;
     std::vector<NamedSlot> m_slots;
+    std::map<std::string, KeptFunction> m_functions;
     bool m_training = false;
 };
 

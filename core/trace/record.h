@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,5 +51,24 @@ struct Function {
 Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
 /// The same for a method; the receiver is the first argument. The node is CallMethod and named after `function.display`.
 Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
+
+/// Calls of functions of one name (`Function::display`) go elsewhere on this thread for as long as it lives; the last one
+/// made wins. While the replacement runs, the function is what it was before. Methods are not concerned.
+class FunctionSwap {
+  public:
+    using Replacement = std::function<Var(std::vector<Var> arguments, Keywords keywords)>;
+    FunctionSwap(std::string name, Replacement replacement);
+    ~FunctionSwap();
+    FunctionSwap(const FunctionSwap&) = delete;
+    FunctionSwap& operator=(const FunctionSwap&) = delete;
+    /// The function of that name goes elsewhere now.
+    static bool isSwapped(std::string_view name);
+
+  private:
+    friend Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords);
+    std::string m_name;
+    Replacement m_replacement;
+    const FunctionSwap* m_previous;
+};
 
 }  // namespace sonde::trace

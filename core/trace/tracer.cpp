@@ -1,6 +1,7 @@
 #include "core/trace/tracer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sonde::trace {
 
@@ -66,7 +67,16 @@ class ActiveTracer {
     Tracer* m_before;
 };
 
+PausedTracing::PausedTracing() : m_before(std::exchange(tActive, nullptr)) {}
+PausedTracing::~PausedTracing() { tActive = m_before; }
+
 Tracer* Tracer::active() { return tActive; }
+
+std::optional<Value> Tracer::known(NodeId node, KnownUse use) {
+    return m_follower ? m_follower->known(node, use) : std::nullopt;
+}
+
+std::optional<Var> Tracer::answer(std::string_view, bool, const std::vector<Var>&) { return std::nullopt; }
 
 bool Tracer::isLeafModule(const Module& module, std::string_view) const { return module.isLibrary(); }
 
@@ -109,6 +119,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_site = nullptr;
     for (const auto& [path, module] : namedModules(*m_root)) m_paths.emplace(module, path);
     for (const NamedTensor& named : namedTensors(*m_root)) m_slotPaths.emplace(named.slot.get(), named.path);
+    if (m_follower) m_follower->began(*this, *m_graph);
 }
 
 base::Result<Tracer::GraphPtr> Tracer::trace(std::function<Var(std::span<const Var>)> function,
@@ -170,6 +181,7 @@ Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& ca
     if (parameter.fallback) m_graph->setArguments(expr, {std::move(fallback)});
     m_isTensor.resize(m_graph->nodeCount(), false);
     m_isTensor[node.index()] = parameter.isTensor;
+    if (m_follower) m_follower->inputMade(node);
     return Var::proxy(*this, node);
 }
 
@@ -272,6 +284,7 @@ Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std
         expr.moduleClass = m_currentClass;
         m_isTensor.resize(m_graph->nodeCount(), false);
         m_isTensor[input.index()] = isTensor(outer.node());
+        if (m_follower) m_follower->inputBound(input, current(outer.node()));
         ++used;
         return Var::proxy(*this, input);
     }
@@ -304,6 +317,7 @@ class ModuleCallable final : public graph::Callable {
 
     base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
         const EvaluatorScope scope(m_evaluator);
+        const PausedTracing paused;
         try {
             std::vector<Var> in(arguments.begin(), arguments.end());
             const Var result = m_forward(in);
@@ -340,6 +354,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
         for (const auto& [name, value] : keywords) innerKeywords.emplace_back(name, insideOf(value, body, name, used));
         m_graph->setResult(body, toArgument(module.forward(module.bound(std::move(inner), innerKeywords))));
         m_frames.resize(depth);
+        if (m_follower) m_follower->recorded(call);
         return;
     } catch (const TraceError& error) {
         failure = error.message();
@@ -359,6 +374,7 @@ void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arg
     Expr& expr = m_graph->mutableExpr(call);
     expr.bodies.clear();
     expr.callable = std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current());
+    if (m_follower) m_follower->recorded(call);
 }
 
 void Tracer::abandon(std::size_t firstExpr) {
@@ -408,6 +424,7 @@ Var Tracer::record(ExprKind kind, graph::OpKey op, std::string target, std::stri
         m_isTensor[node.index()] = makesTensor;
         results.push_back(Var::proxy(*this, node));
     }
+    if (m_follower && kind != ExprKind::CallModule) m_follower->recorded(id);
     return outputs == 1 ? results.front() : Var::tuple(std::move(results));
 }
 
@@ -481,6 +498,7 @@ NodeId Tracer::attributeNode(const std::shared_ptr<const Slot>& slot, const std:
     m_graph->setConstant(node, Value(slot->value));
     m_graph->setType(node, tensor::TypeInfo::tensor(slot->value.dtype(), slot->value.shape()));
     m_isTensor[node.index()] = true;
+    if (m_follower) m_follower->recorded(m_graph->node(node).producer);
     return node;
 }
 

@@ -13,6 +13,7 @@
 #include "core/graph/internal_graph.h"
 #include "core/graph/module_tree.h"
 #include "core/trace/error.h"
+#include "core/trace/follower.h"
 #include "core/trace/module.h"
 #include "core/trace/naming.h"
 #include "core/trace/record.h"
@@ -81,14 +82,27 @@ class Tracer {
                std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs = 1);
     /// Known to be a tensor (else it may be anything).
     bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
+    /// Someone who knows values goes along with the traces to come; null: nobody, as at first.
+    void setFollower(std::shared_ptr<Follower> follower) { m_follower = std::move(follower); }
+    /// Questions about values may be answered: decisions that depend on the data need not be recorded as such.
+    virtual bool knowsValues() const { return m_follower != nullptr; }
+    /// What a node (after in-place operations: what it means now) is worth to a program that asks; nothing: not known.
+    std::optional<tensor::Value> valueOf(graph::NodeId node, KnownUse use) { return known(current(node), use); }
+    /// Reads of attributes (`x.shape`) and calls of methods (`x.size(0)`) that need no node; nothing: they are recorded.
+    virtual std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments);
+    /// `x[i] = v` may be recorded. If not, it is the TypeError that fx gives.
+    virtual bool recordsSetItem() const { return false; }
     /// After an in-place operation later uses of `before` mean `after`.
     void rebind(graph::NodeId before, graph::NodeId after);
     /// Asked at each expr; null: nothing is known. Must outlive the trace.
     void setSourceSite(const SourceSite* site) { m_site = site; }
 
     /// Branches and loops on symbolic values may be recorded as exprs that own bodies: it was asked for, or what runs is
-    /// the inside of a leaf (where no listing of fx looks). Otherwise they are the TraceError that fx gives.
-    bool recordsControlFlow() const { return m_recordsControlFlow || (!m_frames.empty() && m_frames.back().insideLeaf); }
+    /// the inside of a leaf (where no listing of fx looks). Otherwise they are the TraceError that fx gives; and where
+    /// values are known they are followed.
+    bool recordsControlFlow() const {
+        return !knowsValues() && (m_recordsControlFlow || (!m_frames.empty() && m_frames.back().insideLeaf));
+    }
     void setRecordsControlFlow(bool records) { m_recordsControlFlow = records; }
     /// Begins prim::If (arguments: condition) or prim::Loop (trip count or none, condition, carried values). Its bodies
     /// follow, each between enterBody and leaveBody, and then its outputs in the order of the bodies' results.
@@ -108,6 +122,11 @@ class Tracer {
     /// In-place methods change what later uses of their receiver mean (needed for right values).
     virtual bool followsInPlace() const { return true; }
     virtual void moduleSeen(const Module& module) { (void)module; }
+    /// The value of a node, for tracers that know it, or an answer that says enough. Overriders may record that it was
+    /// asked for, or throw another TraceError than the usual one.
+    virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use);
+    /// Whether the main body is being recorded, and not the inside of a leaf.
+    bool inMainBody() const { return m_frames.size() == 1; }
 
     graph::InternalGraph& graph() { return *m_graph; }
     graph::Argument toArgument(const Var& var);
@@ -164,7 +183,20 @@ class Tracer {
     std::vector<Constant> m_constants;
     const SourceSite* m_site = nullptr;
     bool m_recordsControlFlow = false;
+    std::shared_ptr<Follower> m_follower;
     friend class ActiveTracer;
+};
+
+/// While it lives no tracer is active on this thread: modules and functions compute at once.
+class PausedTracing {
+  public:
+    PausedTracing();
+    ~PausedTracing();
+    PausedTracing(const PausedTracing&) = delete;
+    PausedTracing& operator=(const PausedTracing&) = delete;
+
+  private:
+    Tracer* m_before;
 };
 
 }  // namespace sonde::trace

@@ -88,7 +88,10 @@ Value Var::toValue() const {
 }
 
 bool Var::toBool() const {
-    if (m_kind == Kind::Proxy) throw TraceError(TraceErrorKind::ControlFlow, kControlFlowText);
+    if (m_kind == Kind::Proxy) {
+        if (const auto value = m_tracer->valueOf(m_node, KnownUse::Bool)) return Var(*value).toBool();
+        throw TraceError(TraceErrorKind::ControlFlow, kControlFlowText);
+    }
     if (m_kind != Kind::Value) return !m_items->empty();
     switch (m_value.kind()) {
         case ValueKind::None: return false;
@@ -107,6 +110,7 @@ bool Var::toBool() const {
 
 std::int64_t Var::toInt() const {
     if (m_kind == Kind::Proxy) {
+        if (const auto value = m_tracer->valueOf(m_node, KnownUse::Int)) return Var(*value).toInt();
         throw TraceError(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as an integer");
     }
     if (m_kind == Kind::Value) {
@@ -119,6 +123,7 @@ std::int64_t Var::toInt() const {
 
 double Var::toFloat() const {
     if (m_kind == Kind::Proxy) {
+        if (const auto value = m_tracer->valueOf(m_node, KnownUse::Float)) return Var(*value).toFloat();
         throw TraceError(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as a number");
     }
     if (m_kind == Kind::Value) {
@@ -130,6 +135,7 @@ double Var::toFloat() const {
 
 std::size_t Var::length() const {
     if (m_kind == Kind::Proxy) {
+        if (const auto value = m_tracer->valueOf(m_node, KnownUse::Length)) return Var(*value).length();
         throw TraceError(TraceErrorKind::Length, "'len' is not supported in symbolic tracing: the length is not known");
     }
     if (m_kind != Kind::Value) return m_items->size();
@@ -141,7 +147,10 @@ std::size_t Var::length() const {
 }
 
 std::vector<Var> Var::iterate() const {
-    if (m_kind == Kind::Proxy) throw TraceError(TraceErrorKind::Iteration, kIterationText);
+    if (m_kind == Kind::Proxy) {
+        if (const auto value = m_tracer->valueOf(m_node, KnownUse::Iteration)) return unpack(Var(*value).length());
+        throw TraceError(TraceErrorKind::Iteration, kIterationText);
+    }
     return unpack(length());
 }
 
@@ -187,7 +196,22 @@ Var Var::operator[](const Var& index) const {
     return callFunction(kGetItem, {*this, index});
 }
 
-Var Var::attr(std::string_view name) const { return callFunction(kGetAttr, {*this, Var(std::string(name))}); }
+Var Var::attr(std::string_view name) const {
+    if (isProxy()) {
+        if (const auto known = m_tracer->answer(name, false, {*this})) return *known;
+    }
+    return callFunction(kGetAttr, {*this, Var(std::string(name))});
+}
+
+Var Var::withItem(const Var& index, const Var& value) const {
+    constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", false, "prim"};
+    if (isProxy() && !m_tracer->recordsSetItem()) {
+        throw TraceError(TraceErrorKind::Type, "'Proxy' object does not support item assignment");
+    }
+    const Var result = callFunction(kSetItem, {*this, index, value});
+    if (isProxy() && result.isProxy()) m_tracer->rebind(m_node, result.node());
+    return result;
+}
 
 Var Var::method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op) const {
     args.insert(args.begin(), *this);

@@ -88,6 +88,9 @@ class Var {
     /// The first n elements: n getitem nodes of a proxy, the elements themselves of a container.
     std::vector<Var> unpack(std::size_t n) const;
     Var operator[](const Var& index) const;
+    /// `x[index] = value`: a value that is x but there. On a proxy a setitem node, which later uses of x mean, too; the
+    /// TypeError of fx from tracers that do not record it.
+    Var withItem(const Var& index, const Var& value) const;
     /// Attribute read ("T", "shape"): a getattr node on a proxy.
     Var attr(std::string_view name) const;
     /// Tensor method by name: recorded as CallMethod. The operator is aten::NAME (overload as in `op`, if given).
