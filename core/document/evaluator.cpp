@@ -30,6 +30,14 @@ class KernelEvaluator final : public trace::Evaluator {
         }
     }
 
+    std::vector<std::string> parameterNames(const graph::OpKey& key) const override {
+        std::vector<std::string> names;
+        if (const ops::OpDef* op = ops::Registry::all().find(key.domain, key.name, key.version)) {
+            for (const ops::Parameter& parameter : op->parameters) names.emplace_back(parameter.name);
+        }
+        return names;
+    }
+
   private:
     /// Keywords and defaults take their places.
     static base::Result<void> bind(const ops::OpDef& op, std::vector<Value>& values,

@@ -7,6 +7,11 @@
 
 namespace sonde::trace {
 
+void Attribute::setValue(tensor::Tensor value) {
+    if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(nullptr, m_slot.get());
+    m_slot->value = std::move(value);
+}
+
 Var Attribute::read() const {
     if (!m_slot) return {};
     Tracer* tracer = Tracer::active();
@@ -76,12 +81,26 @@ Module* Module::find(std::string_view path) {
     return module;
 }
 
+Module& Module::use(std::string_view path) {
+    Module* found = find(path);
+    if (!found) throw TraceError(TraceErrorKind::Attribute, "'" + className() + "' has no attribute '" + std::string(path) + "'");
+    if (Tracer* tracer = Tracer::active()) tracer->moduleRead(*this, path);
+    return *found;
+}
+
+Var Module::callForward(std::string_view name, std::vector<Var> args, Keywords keywords) {
+    if (name != "forward") throw TraceError(TraceErrorKind::Attribute, "'" + className() + "' has no attribute '" + std::string(name) + "'");
+    return call(std::move(args), std::move(keywords));
+}
+
 void Module::setTraining(bool training) {
     m_training = training;
     for (const Child& child : m_children) child.module->setTraining(training);
 }
 
 void Module::addChild(std::string name, std::shared_ptr<Module> module) {
+    if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(this, nullptr);
+    module->m_installedAs = m_installedAs.empty() ? name : m_installedAs + '.' + name;
     for (Child& child : m_children) {
         if (child.name == name) {
             child.module = std::move(module);
@@ -92,6 +111,7 @@ void Module::addChild(std::string name, std::shared_ptr<Module> module) {
 }
 
 void Module::addSlot(std::string name, std::shared_ptr<Slot> slot) {
+    if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(this, slot.get());
     for (NamedSlot& named : m_slots) {
         if (named.name == name) {
             named.slot = std::move(slot);

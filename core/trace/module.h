@@ -31,7 +31,7 @@ class Attribute {
     explicit Attribute(std::shared_ptr<Slot> slot) : m_slot(std::move(slot)) {}
     bool defined() const { return m_slot != nullptr; }
     const tensor::Tensor& value() const { return m_slot->value; }
-    void setValue(tensor::Tensor value) { m_slot->value = std::move(value); }
+    void setValue(tensor::Tensor value);
     const std::shared_ptr<Slot>& slot() const { return m_slot; }
     operator Var() const { return read(); }  // NOLINT: a weight is used like any other operand
     /// None for an attribute that the module does not have (a layer without bias).
@@ -71,6 +71,10 @@ class Module : public std::enable_shared_from_this<Module> {
     virtual std::function<Var(std::span<const Var>)> forwardFunction() {
         return [self = shared_from_this()](std::span<const Var> in) { return self->forward(in); };
     }
+    /// Which forward the present call means; a module may have several ("forward1" of an archive).
+    virtual std::string forwardName() const { return "forward"; }
+    /// Calls the forward of that name. Throws AttributeError if there is none.
+    virtual Var callForward(std::string_view name, std::vector<Var> args, Keywords keywords);
     /// What forward returns is a tensor (not a tuple, a list …): helps to choose operators while tracing.
     virtual bool makesTensor() const { return true; }
     /// "in_channels=3, out_channels=64": as a person writes the constructor's arguments; may be empty.
@@ -95,6 +99,11 @@ class Module : public std::enable_shared_from_this<Module> {
     Module* child(std::string_view name) const;
     /// By dotted path, "" is the module itself; null if there is none.
     Module* find(std::string_view path);
+    /// The same as a program reads it: the tracer that runs is told, and so `use("conv")(x + weight)` reads conv first.
+    /// Throws AttributeError.
+    Module& use(std::string_view path);
+    /// Path below the module that it was last made a child of, as far as was known then; empty if it never was.
+    const std::string& installedAs() const { return m_installedAs; }
     bool isTraining() const { return m_training; }
     virtual void setTraining(bool training);
 
@@ -125,6 +134,7 @@ class Module : public std::enable_shared_from_this<Module> {
     std::vector<Child> m_children;
     std::vector<NamedSlot> m_slots;
     std::map<std::string, KeptFunction> m_functions;
+    std::string m_installedAs;
     bool m_training = false;
 };
 

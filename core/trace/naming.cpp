@@ -38,23 +38,6 @@ bool isLower(char c) { return c >= 'a' && c <= 'z'; }
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Runs of characters outside [0-9A-Za-z_] become one '_'; a leading digit gets one in front.
-std::string identifier(std::string_view text) {
-    std::string result;
-    bool inRun = false;
-    for (char c : text) {
-        if (isLower(c) || isUpper(c) || isDigit(c) || c == '_') {
-            result += c;
-            inRun = false;
-        } else if (!inRun) {
-            result += '_';
-            inRun = true;
-        }
-    }
-    if (!result.empty() && isDigit(result.front())) result.insert(result.begin(), '_');
-    return result;
-}
-
 /// "a_01" → ("a", 1). False if the text does not end in '_' and a number that fits.
 bool splitNumber(std::string_view text, std::string_view& base, std::uint64_t& number) {
     std::size_t start = text.size();
@@ -73,6 +56,22 @@ bool isReservedName(std::string_view word, bool withTorchNames) {
     return withTorchNames && std::find(std::begin(kReservedByFx), std::end(kReservedByFx), word) != std::end(kReservedByFx);
 }
 
+std::string identifierOf(std::string_view text) {
+    std::string result;
+    bool inRun = false;
+    for (char c : text) {
+        if (isLower(c) || isUpper(c) || isDigit(c) || c == '_') {
+            result += c;
+            inRun = false;
+        } else if (!inRun) {
+            result += '_';
+            inRun = true;
+        }
+    }
+    if (!result.empty() && isDigit(result.front())) result.insert(result.begin(), '_');
+    return result;
+}
+
 std::string snakeCase(std::string_view text) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -88,7 +87,7 @@ std::string nameCandidate(std::string_view target) {
 }
 
 std::string FxNames::unique(std::string_view candidate) {
-    std::string name = identifier(candidate);
+    std::string name = identifierOf(candidate);
     if (name.empty()) name = "_unnamed";
     std::string_view base = name;
     std::uint64_t number = 0;
@@ -107,7 +106,7 @@ std::string FxNames::unique(std::string_view candidate) {
 }
 
 std::string TracedNames::unique(std::string_view wanted) {
-    std::string name = identifier(wanted);
+    std::string name = identifierOf(wanted);
     if (name.empty()) name = "_";
     if (!m_used.contains(name) && !isReservedName(name, false)) return *m_used.insert(name).first;
 

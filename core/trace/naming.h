@@ -12,6 +12,9 @@ namespace sonde::trace {
 /// only the fx scheme reserves: torch, device, fx_pytree, pytree.
 bool isReservedName(std::string_view word, bool withTorchNames);
 
+/// Runs of characters outside [0-9A-Za-z_] become one '_'; a leading digit gets one in front.
+std::string identifierOf(std::string_view text);
+
 /// "ReLU" → "re_lu", "ConvBN2d" → "conv_bn2d": an upper-case letter behind a lower-case one starts a new word.
 std::string snakeCase(std::string_view text);
 
@@ -34,6 +37,8 @@ class TracedNames {
   public:
     std::string unique(std::string_view name);
     bool holds(const std::string& name) const { return m_used.contains(name); }
+    /// Holds the name as it is.
+    void take(std::string name) { m_used.insert(std::move(name)); }
     void free(const std::string& name);
 
   private:

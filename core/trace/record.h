@@ -22,6 +22,8 @@ class Evaluator {
     virtual base::Result<std::vector<tensor::Value>> evaluate(
         const graph::OpKey& op, std::span<const tensor::Value> arguments,
         std::span<const std::pair<std::string, tensor::Value>> keywords, std::size_t outputCount) const = 0;
+    /// Names of the operator's parameters in order; none if they are not known.
+    virtual std::vector<std::string> parameterNames(const graph::OpKey& op) const { (void)op; return {}; }
 };
 
 /// Lends an evaluator to the calling thread for as long as it lives; scopes nest.

@@ -49,23 +49,13 @@ class Restore {
 
 }  // namespace
 
-/// Makes a tracer the thread's active one; leaves its state clean however the trace ends.
-class ActiveTracer {
-  public:
-    explicit ActiveTracer(Tracer& tracer) : m_tracer(tracer), m_before(tActive) { tActive = &tracer; }
-    ~ActiveTracer() {
-        tActive = m_before;
-        m_tracer.m_currentModule.clear();
-        m_tracer.m_currentClass.clear();
-        m_tracer.m_frames.clear();
-    }
-    ActiveTracer(const ActiveTracer&) = delete;
-    ActiveTracer& operator=(const ActiveTracer&) = delete;
-
-  private:
-    Tracer& m_tracer;
-    Tracer* m_before;
-};
+ActiveTracer::ActiveTracer(Tracer& tracer) : m_tracer(tracer), m_before(std::exchange(tActive, &tracer)) {}
+ActiveTracer::~ActiveTracer() {
+    tActive = m_before;
+    m_tracer.m_currentModule.clear();
+    m_tracer.m_currentClass.clear();
+    m_tracer.m_frames.clear();
+}
 
 PausedTracing::PausedTracing() : m_before(std::exchange(tActive, nullptr)) {}
 PausedTracing::~PausedTracing() { tActive = m_before; }
@@ -392,12 +382,13 @@ void Tracer::abandon(std::size_t firstExpr) {
     std::erase_if(m_rebound, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
 }
 
+std::string Tracer::makeName(FxNames& names, std::string_view candidate) { return names.unique(nameCandidate(candidate)); }
+
 ExprId Tracer::addExpr(Expr expr, std::string_view candidate, std::size_t outputs) {
     Frame& frame = m_frames.back();
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outputs; ++i) {
-        names.push_back(frame.names.unique(nameCandidate(candidate)));
-        if (!frame.prefix.empty()) names.back().insert(0, frame.prefix);
+        names.push_back(inMainBody() ? makeName(frame.names, candidate) : frame.prefix + frame.names.unique(nameCandidate(candidate)));
     }
     expr.body = frame.body;
     expr.scope = frame.scope;

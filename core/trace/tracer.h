@@ -76,12 +76,16 @@ class Tracer {
     graph::ModuleTree tree() const;
 
     // Called by modules, vars and functions while a trace runs.
-    Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords);
-    Var parameterRead(const std::shared_ptr<const Slot>& slot);
-    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
-               std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs = 1);
+    virtual Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords);
+    virtual Var parameterRead(const std::shared_ptr<const Slot>& slot);
+    virtual Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+                       std::vector<Var> arguments, Keywords keywords, bool makesTensor, std::size_t outputs = 1);
+    /// A program reads the module at `path` below `parent` (Module::use), to call it or to go on from there.
+    virtual void moduleRead(Module& parent, std::string_view path) { (void)parent, (void)path; }
+    /// A program assigns a tensor (or a child: null) of a module that may be part of what is traced.
+    virtual void attributeAssigned(const Module* module, const Slot* slot) { (void)module, (void)slot; }
     /// Known to be a tensor (else it may be anything).
-    bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
+    virtual bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
     /// Someone who knows values goes along with the traces to come; null: nobody, as at first.
     void setFollower(std::shared_ptr<Follower> follower) { m_follower = std::move(follower); }
     /// Questions about values may be answered: decisions that depend on the data need not be recorded as such.
@@ -128,8 +132,12 @@ class Tracer {
     /// Whether the main body is being recorded, and not the inside of a leaf.
     bool inMainBody() const { return m_frames.size() == 1; }
 
+    /// The name of a new node of the main body.
+    virtual std::string makeName(FxNames& names, std::string_view candidate);
     graph::InternalGraph& graph() { return *m_graph; }
     graph::Argument toArgument(const Var& var);
+    /// What a node means now, after in-place operations.
+    graph::NodeId current(graph::NodeId node) const;
 
   private:
     /// What is being recorded into: the main body, the inside of a leaf, a branch or the body of a loop.
@@ -162,7 +170,6 @@ class Tracer {
     graph::NodeId constantNode(const tensor::Value& value);
     graph::NodeId attributeNode(const std::shared_ptr<const Slot>& slot, const std::string& path, bool withOrigin);
     std::string constantPath(const tensor::Tensor& tensor);
-    graph::NodeId current(graph::NodeId node) const;
 
     std::shared_ptr<Module> m_root;
     GraphPtr m_graph;
@@ -185,6 +192,19 @@ class Tracer {
     bool m_recordsControlFlow = false;
     std::shared_ptr<Follower> m_follower;
     friend class ActiveTracer;
+};
+
+/// Makes a tracer the thread's active one; leaves its state clean however the trace ends.
+class ActiveTracer {
+  public:
+    explicit ActiveTracer(Tracer& tracer);
+    ~ActiveTracer();
+    ActiveTracer(const ActiveTracer&) = delete;
+    ActiveTracer& operator=(const ActiveTracer&) = delete;
+
+  private:
+    Tracer& m_tracer;
+    Tracer* m_before;
 };
 
 /// While it lives no tracer is active on this thread: modules and functions compute at once.
