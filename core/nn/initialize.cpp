@@ -23,9 +23,8 @@ std::uint64_t streamOf(std::uint64_t seed, std::string_view path) {
     return hash;
 }
 
-void fillUniform(Tensor& tensor, double bound, std::uint64_t stream) {
+void fillUniform(std::span<float> values, double bound, std::uint64_t stream) {
     const float scale = static_cast<float>(bound) / 8388608.0F;  // 24 bits, centred
-    std::span<float> values = tensor.mutableSpan<float>();
     std::size_t i = 0;
     while (i < values.size()) {
         const std::uint64_t bits = mixed(stream);
@@ -56,7 +55,14 @@ void initialize(Module& root, std::uint64_t seed) {
                                named.slot->value.dtype() == tensor::DType::Float32;
             if (!fills || !done.insert(named.slot.get()).second) continue;
             const std::string full = path.empty() ? named.name : path + '.' + named.name;
-            fillUniform(named.slot->value, boundFor(moduleClass, named.name, named.slot->value.shape()), streamOf(seed, full));
+            Tensor& value = named.slot->value;
+            const double bound = boundFor(moduleClass, named.name, value.shape());
+            const std::uint64_t stream = streamOf(seed, full);
+            if (value.numel() < kDeferredNumel) {
+                fillUniform(value.mutableSpan<float>(), bound, stream);
+            } else {
+                value = deferred(value.shape(), [bound, stream](std::span<float> values) { fillUniform(values, bound, stream); });
+            }
         }
     }
 }

@@ -11,6 +11,9 @@
 //         std::shared_ptr<nn::Conv2d> m_conv;
 //     };
 
+#include <functional>
+#include <span>
+
 #include "core/trace/module.h"
 #include "core/trace/record.h"
 #include "core/trace/var.h"
@@ -37,9 +40,14 @@ class Layer : public Module {
     std::string m_className;
 };
 
+/// Parameters of this size and more take memory only when they are read.
+inline constexpr std::int64_t kDeferredNumel = 16384;
+
 /// New tensors for parameters, float32. Throw TraceError (MemoryError's text) if there is no room.
 Tensor zeros(const tensor::Shape& shape);
 Tensor ones(const tensor::Shape& shape);
+/// Zeros, or what `fill` makes of them when the tensor is first read.
+Tensor deferred(const tensor::Shape& shape, std::function<void(std::span<float>)> fill);
 
 /// n copies of a number: `3` as a kernel size of a 2-d layer means [3, 3].
 Ints repeated(std::int64_t value, std::size_t n);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <new>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace sonde::tensor {
@@ -24,18 +26,30 @@ std::atomic<std::size_t>& limit() {
 
 constexpr std::size_t kAlignment = 64;
 
+base::Result<void> checkSize(std::size_t sizeBytes) {
+    if (sizeBytes <= memoryLimit()) return {};
+    return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is more than the memory limit of " +
+                          std::to_string(memoryLimit()) + " bytes");
+}
+
+base::Error noMemory(std::size_t sizeBytes) {
+    return base::runError("no memory for a tensor of " + std::to_string(sizeBytes) + " bytes");
+}
+
 }  // namespace
+
+struct Storage::Deferred {
+    std::once_flag filled;
+    std::function<void(std::byte*)> fill;
+};
 
 std::size_t memoryLimit() { return limit().load(std::memory_order_relaxed); }
 void setMemoryLimit(std::size_t sizeBytes) { limit().store(sizeBytes, std::memory_order_relaxed); }
 
 base::Result<std::shared_ptr<Storage>> Storage::allocate(std::size_t sizeBytes) {
-    if (sizeBytes > memoryLimit()) {
-        return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is more than the memory limit of " +
-                              std::to_string(memoryLimit()) + " bytes");
-    }
+    SONDE_TRY(checkSize(sizeBytes));
     void* memory = ::operator new(std::max(sizeBytes, kAlignment), std::align_val_t{kAlignment}, std::nothrow);
-    if (!memory) return base::runError("no memory for a tensor of " + std::to_string(sizeBytes) + " bytes");
+    if (!memory) return noMemory(sizeBytes);
     auto storage = std::make_shared<Storage>();
     storage->m_data = static_cast<std::byte*>(memory);
     storage->m_sizeBytes = sizeBytes;
@@ -54,6 +68,28 @@ std::shared_ptr<Storage> Storage::view(const std::byte* data, std::size_t sizeBy
     storage->m_writable = writable;
     storage->m_owner = std::move(owner);
     return storage;
+}
+
+base::Result<std::shared_ptr<Storage>> Storage::deferred(std::size_t sizeBytes, std::function<void(std::byte*)> fill) {
+    SONDE_TRY(checkSize(sizeBytes));
+    const std::size_t mapped = std::max(sizeBytes, kAlignment);
+    void* memory = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return noMemory(sizeBytes);
+    auto storage = view(static_cast<std::byte*>(memory), sizeBytes,
+                        std::shared_ptr<const void>(memory, [mapped](const void* pointer) { munmap(const_cast<void*>(pointer), mapped); }),
+                        true);
+    if (fill) {
+        storage->m_deferred = std::make_shared<Deferred>();
+        storage->m_deferred->fill = std::move(fill);
+    }
+    return storage;
+}
+
+void Storage::fillOnce() const {
+    std::call_once(m_deferred->filled, [this] {
+        m_deferred->fill(m_data);
+        m_deferred->fill = {};
+    });
 }
 
 std::shared_ptr<Storage> Storage::ofStrings(std::vector<std::string> strings) {

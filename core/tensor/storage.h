@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,20 +19,33 @@ class Storage {
     /// A window on bytes that `owner` keeps alive: a mapped file, or a place in a run's arena.
     static std::shared_ptr<Storage> view(const std::byte* data, std::size_t sizeBytes, std::shared_ptr<const void> owner,
                                          bool writable = false);
+    /// Owned bytes that are made when they are first read: `fill` is called once, on zeroed memory (no function: they stay
+    /// zero). Until then they take address space only. Errors as allocate().
+    static base::Result<std::shared_ptr<Storage>> deferred(std::size_t sizeBytes, std::function<void(std::byte*)> fill = {});
     static std::shared_ptr<Storage> ofStrings(std::vector<std::string> strings);
 
-    const std::byte* data() const { return m_data; }
-    std::byte* mutableData() { return m_writable ? m_data : nullptr; }
+    const std::byte* data() const {
+        if (m_deferred) fillOnce();
+        return m_data;
+    }
+    std::byte* mutableData() {
+        if (m_deferred) fillOnce();
+        return m_writable ? m_data : nullptr;
+    }
     std::size_t sizeBytes() const { return m_sizeBytes; }
     bool writable() const { return m_writable; }
     std::vector<std::string>& strings() { return m_strings; }
     const std::vector<std::string>& strings() const { return m_strings; }
 
   private:
+    struct Deferred;
+    void fillOnce() const;
+
     std::byte* m_data = nullptr;
     std::size_t m_sizeBytes = 0;
     bool m_writable = false;
     std::shared_ptr<const void> m_owner;
+    std::shared_ptr<Deferred> m_deferred;  ///< null for bytes that are there from the beginning
     std::vector<std::string> m_strings;
 };
 

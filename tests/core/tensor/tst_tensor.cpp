@@ -39,6 +39,24 @@ class TestTensor : public QObject {
         QVERIFY(identical(none, none.clone().value()));
     }
 
+    void deferredBytesAreMadeOnce() {
+        int calls = 0;
+        const auto storage = Storage::deferred(8, [&calls](std::byte* bytes) {
+            ++calls;
+            bytes[1] = std::byte{7};
+        }).value();
+        const Tensor x = Tensor::onStorage(DType::UInt8, Shape{8}, storage);
+        const Tensor copy = x;
+        QCOMPARE(copy.sizeBytes(), std::size_t{8});
+        QCOMPARE(calls, 0);
+        QCOMPARE(x.toDouble(1), 7.0);
+        QCOMPARE(copy.toDouble(0), 0.0);
+        QCOMPARE(calls, 1);
+        QVERIFY(storage->writable());
+        QCOMPARE(Storage::deferred(64).value()->data()[63], std::byte{0});
+        QVERIFY(!Storage::deferred(memoryLimit() + 1));
+    }
+
     void impossibleShapesAreErrors() {
         QVERIFY(!Tensor::allocate(DType::Float32, Shape{-1}));
         QVERIFY(!Tensor::allocate(DType::Float32, Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}));
