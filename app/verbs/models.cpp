@@ -14,7 +14,11 @@ Verb modelsVerb() {
                         for (const zoo::InputExample& input : model.inputs) {
                             inputs += (inputs.empty() ? "" : ", ") + input.name + " " + input.type.text();
                         }
-                        fmt::print("zoo:{:24} {} ({})\n", model.name, model.sentence, inputs);
+                        std::string settings;
+                        for (const zoo::Setting& setting : model.settings) {
+                            settings += fmt::format("{}{}={:g}", settings.empty() ? "; settings: " : ", ", setting.name, setting.value);
+                        }
+                        fmt::print("zoo:{:24} {} ({}{})\n", model.name, model.sentence, inputs, settings);
                     }
                     return 0;
                 });

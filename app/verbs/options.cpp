@@ -9,13 +9,15 @@
 namespace sonde::app {
 
 void ModelOptions::addTo(CLI::App& command) {
-    command.add_option("MODEL", model, "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME")->required();
+    command.add_option("MODEL", model, "Model file (.onnx, TorchScript .pt; recognised by content) or zoo:NAME, zoo:NAME?classes=10&width=0.5")->required();
     command.add_option("--tracer", open.tracer, "module-path, traced-module, robust or custom")
         ->check(CLI::IsMember({"module-path", "traced-module", "robust", "custom"}));
     command.add_option("--leaf", open.leaves, "Class whose modules are not traced into (again for more); none: trace into all")
         ->allow_extra_args(false);
     command.add_option("--concrete", concrete, "NAME=VALUE: give a parameter a fixed value (again for more)")
         ->allow_extra_args(false);
+    command.add_option("--weights", open.weights,
+                       "For zoo:NAME: take parameters and buffers by name from FILE (.npz, TorchScript .pt, .onnx); all must fit");
     command.add_flag("--flatten", open.flatten, "Without hierarchy: every module call replaced by what it does");
 }
 

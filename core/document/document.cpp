@@ -93,6 +93,9 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
         findUnknownOperators(*document);
         return std::shared_ptr<const Document>(document);
     }
+    if (!options.weights.empty()) {
+        return usageError("weights can be given to built-in models only", model, "a file has its own weights: open it without --weights");
+    }
     const std::filesystem::path path(model);
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     const std::span<const std::byte> head = file->window(0, std::min(file->sizeBytes(), kHeadBytes));

@@ -23,6 +23,7 @@ struct OpenOptions {
     std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
     bool flatten = false;
     std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
+    std::string weights;                ///< built-in models: file with their weights (see loadWeights); empty: random ones
 };
 
 /// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.

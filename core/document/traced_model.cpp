@@ -5,6 +5,7 @@
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
 #include "core/document/tracers.h"
+#include "core/document/weights.h"
 #include "core/zoo/zoo.h"
 
 namespace sonde::document {
@@ -84,14 +85,18 @@ base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, co
     work.report("making zoo:" + name);
     SONDE_ASSIGN(const auto module, zoo::makeModel(name));
     const zoo::ModelEntry& entry = *zoo::find(name);
+    if (!options.weights.empty()) SONDE_TRY(loadWeights(*module, options.weights, work));
     std::vector<KnownInput> inputs;
     for (const zoo::InputExample& input : entry.inputs) inputs.push_back({input.name, input.type});
-    SONDE_ASSIGN(auto document, traceModel(module, options, inputs, work));
+    OpenOptions traced = options;
+    if (traced.tracer.empty()) traced.tracer = entry.tracer;
+    SONDE_ASSIGN(auto document, traceModel(module, traced, inputs, work));
     document->title = name;
     document->location = "zoo:" + name;
     document->format = "built-in model";
-    document->properties = {{"description", std::string(entry.sentence)}, {"weights", "random, from seed 0"}};
-    document->fingerprint = std::hash<std::string>{}("zoo:" + name);
+    document->properties = {{"description", std::string(entry.sentence)}, 
+                            {"weights", options.weights.empty() ? "random, from seed 0" : options.weights}};
+    document->fingerprint = std::hash<std::string>{}("zoo:" + name + '\n' + options.weights);
     return document;
 }
 

@@ -167,7 +167,7 @@ std::vector<Var> Var::unpack(std::size_t n) const {
 namespace {
 
 constexpr Function kGetItem{"getitem", "getitem", "operator.getitem", false, "prim"};
-constexpr Function kGetAttr{"getattr", "getattr", "getattr", false, "prim"};
+constexpr Function kGetAttr{"getattr", "getattr", "builtins.getattr", false, "prim"};
 
 std::size_t elementIndex(const Var& index, std::size_t size) {
     std::int64_t i = index.toInt();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "core/base/result.h"
 #include "core/nn/module.h"
 #include "core/tensor/type_info.h"
+#include "core/zoo/settings.h"
 
 namespace sonde::zoo {
 
@@ -23,16 +23,20 @@ struct InputExample {
 struct ModelEntry {
     std::string_view name;      ///< "resnet18", opened as zoo:resnet18
     std::string_view sentence;  ///< help text
-    std::shared_ptr<nn::Module> (*make)();
+    std::shared_ptr<nn::Module> (*make)(const Settings& settings);
     std::vector<InputExample> inputs;  ///< in the order of forward's parameters
+    std::vector<Setting> settings;     ///< what can be chosen: zoo:resnet18?classes=10&width=0.5
+    std::string_view tracer = {};      ///< which one shows best what the model does; empty: the usual one
 };
 
 /// Every built-in model, in the order of the help text.
 const std::vector<ModelEntry>& models();
+/// By name; settings behind the name are passed over.
 const ModelEntry* find(std::string_view name);
 
-/// Builds a model with weights from the seed (nn::initialize), in evaluation mode. Errors: an unknown name, with the
-/// nearest ones as hint.
+/// Builds a model, "resnet18" or "resnet18?classes=10&width=0.5", with weights from the seed (nn::initialize), in
+/// evaluation mode. Large weights are made when they are first read. Errors: an unknown name, with those that there are
+/// as hint; a setting that the model does not have, or out of its range.
 base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed = 0);
 
 }  // namespace sonde::zoo

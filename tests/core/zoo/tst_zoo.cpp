@@ -1,0 +1,319 @@
+// The built-in models against what torch.fx and torchvision say of the same models: listings, tables, types of values,
+// numbers of parameters, and values with the weights of the reference archives.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/analysis/compare.h"
+#include "core/document/document.h"
+#include "core/io/inputs/inputs.h"
+#include "core/io/npz/npz.h"
+#include "core/trace/listing.h"
+#include "core/trace/module_path_tracer.h"
+#include "core/zoo/zoo.h"
+#include "tests/support/reference_sets.h"
+
+using namespace sonde;
+
+namespace {
+
+QByteArray fileContent(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+QStringList lines(const QString& path) {
+    QStringList result = QString::fromUtf8(fileContent(path)).split('\n');
+    if (!result.isEmpty() && result.last().isEmpty()) result.removeLast();
+    return result;
+}
+
+/// A built-in model and the reference model that it is, if its settings make it so.
+struct Reference {
+    const char* file;   ///< NAME of NAME.fx.txt
+    const char* model;  ///< as the reference was built
+};
+constexpr Reference kReferences[] = {
+    {"resnet18", "resnet18"},
+    {"resnet18_slim", "resnet18_slim"},
+    {"mobilenet_v3_small", "mobilenet_v3_small?width=0.5&classes=100"},
+    {"squeezenet1_1", "squeezenet1_1?width=0.5&classes=100"},
+    {"shufflenet_v2_x0_5", "shufflenet_v2_x0_5?classes=100"},
+    {"vit_small", "vit_small"},
+    {"unet_small", "unet_small"},
+    {"lstm_classifier", "lstm_classifier"},
+    {"gpt_mini", "gpt_mini"},
+    {"mlp_functional", "mlp_functional"},
+    {"shared_twice", "shared_twice"},
+    {"nested_containers", "nested_containers"},
+};
+
+void addReferences() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QString>("model");
+    for (const Reference& reference : kReferences) QTest::newRow(reference.file) << reference.file << reference.model;
+}
+
+std::shared_ptr<const document::Document> opened(const QString& model, const QString& weights = {}) {
+    document::OpenOptions options;
+    options.weights = weights.toStdString();
+    auto document = document::open("zoo:" + model.toStdString(), options);
+    if (!document) qWarning("%s", document.error().text().c_str());
+    return document ? *document : nullptr;
+}
+
+/// The names of nodes in an argument list of the reference, in order: "(add, slice(None, 6, None), 'dim')" → add.
+QStringList nodeNames(QString text, const QSet<QString>& known) {
+    text.remove(QRegularExpression("'[^']*'"));
+    QStringList result;
+    auto words = QRegularExpression("[A-Za-z_][A-Za-z_0-9]*").globalMatch(text);
+    while (words.hasNext()) {
+        const QString word = words.next().captured();
+        if (known.contains(word)) result.append(word);
+    }
+    return result;
+}
+
+std::vector<graph::ExprId> visibleExprs(const graph::InternalGraph& graph) { return graph.main().order; }
+
+}  // namespace
+
+class TestZoo : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void listingIsThatOfFx_data() { addReferences(); }
+    /// The plain name, too, whatever its widths are.
+    void listingIsThatOfFx() {
+        QFETCH(QString, file);
+        QFETCH(QString, model);
+        const QByteArray expected = fileContent(test::referenceModels() + '/' + file + ".fx.txt");
+        QVERIFY(!expected.isEmpty());
+        QStringList names{model};
+        if (file != "mobilenet_v3_small") names.append(file);  // at full width one block has no shortcut
+        for (const QString& name : names) {
+            const auto document = opened(name);
+            QVERIFY(document);
+            QCOMPARE(QByteArray::fromStdString(trace::originListing(*document->graph)), expected);
+        }
+    }
+
+    void tableIsThatOfFx_data() { addReferences(); }
+    /// index, name, op, target, module; the nodes that each reads; and the inferred types, for inputs of the same size.
+    void tableIsThatOfFx() {
+        QFETCH(QString, file);
+        QFETCH(QString, model);
+        const QStringList expected = lines(test::referenceModels() + '/' + file + ".fx.tsv");
+        QVERIFY(expected.size() > 2);
+        const auto document = opened(model);
+        QVERIFY(document);
+        const graph::InternalGraph& graph = *document->graph;
+        const QStringList actual = QString::fromStdString(trace::originTable(graph)).split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(actual.size(), expected.size());
+        const auto exprs = visibleExprs(graph);
+        QCOMPARE(exprs.size(), static_cast<std::size_t>(expected.size() - 1));
+
+        QSet<QString> names;
+        for (const QString& line : expected.mid(1)) names.insert(line.section('\t', 1, 1));
+        const bool sameInput = QString::fromStdString(graph.node(graph.inputs().front()).type.text()) == expected[1].section('\t', 7, 7);
+        for (int i = 0; i < expected.size(); ++i) {
+            const QStringList cells = expected[i].split('\t');
+            QCOMPARE(actual[i], cells.mid(0, 5).join('\t'));
+            if (i == 0) continue;
+            const graph::Expr& expr = graph.expr(exprs[static_cast<std::size_t>(i - 1)]);
+            QStringList read;
+            for (graph::NodeId input : expr.inputs) read.append(QString::fromStdString(graph.node(input).name));
+            // An in-place operation's result is what later nodes read here; in fx they read its receiver.
+            if (file != "mlp_functional") QCOMPARE(read, nodeNames(cells[5], names) + nodeNames(cells[6], names));
+            const tensor::TypeInfo& type = graph.node(expr.outputs.front()).type;
+            const bool known = type.isTensor() && type.staticShape() && expr.kind != graph::ExprKind::Output;
+            if (sameInput && known) QCOMPARE(QString::fromStdString(type.text()), cells[7]);
+        }
+    }
+
+    void weightsOfAnArchiveGiveItsValues_data() {
+        QTest::addColumn<QString>("archive");
+        QTest::addColumn<QString>("npz");
+        QTest::addColumn<QString>("model");
+        for (const Reference& reference : kReferences) {
+            for (const char* form : {".trace.pt", ".script.pt"}) {
+                const QString file = reference.file;
+                if (!QFile::exists(test::referenceModels() + '/' + file + form)) continue;
+                QTest::addRow("%s%s", reference.file, form) << file + form << file + ".npz" << reference.model;
+            }
+        }
+        QTest::newRow("control_flow") << "control_flow.script.pt" << "control_flow.npz" << "control_flow";
+        QTest::newRow("robust_nested") << "robust_nested.script.pt" << "robust_nested.npz" << "robust_nested";
+        QTest::newRow("onnx initializers") << "squeezenet1_1.onnx" << "squeezenet1_1.npz" << "squeezenet1_1?width=0.5&classes=100";
+    }
+    void weightsOfAnArchiveGiveItsValues() {
+        QFETCH(QString, archive);
+        QFETCH(QString, npz);
+        QFETCH(QString, model);
+        const QString folder = test::referenceModels() + '/';
+        const auto document = opened(model, folder + archive);
+        QVERIFY(document);
+        const auto reference = io::NpzFile::open((folder + npz).toStdString());
+        QVERIFY(reference);
+        analysis::ComparedModel compared;
+        compared.graph = document->graph;
+        for (const document::NamedNode& input : document->inputs) compared.inputs.emplace_back(input.name, input.node);
+        for (const document::NamedNode& output : document->outputs) compared.outputs.emplace_back(output.name, output.node);
+        exec::Runner runner(1);
+        const auto cases = analysis::compare(compared, {reference->keys(), [&](const std::string& key) { return reference->read(key); }},
+                                             {1e-3, 1e-4}, runner);
+        QVERIFY2(cases, cases ? "" : cases.error().text().c_str());
+        QVERIFY(!cases->empty());
+        for (const analysis::ComparedCase& result : *cases) {
+            QVERIFY2(!result.error, result.error ? result.error->text().c_str() : "");
+            if (const auto* wrong = result.firstDiverging()) {
+                QFAIL(qPrintable(QString("%1: %2 differs by %3 %4").arg(QString::fromStdString(result.label), QString::fromStdString(wrong->name)).arg(wrong->maxAbsolute).arg(QString::fromStdString(wrong->note))));
+            }
+            QVERIFY(!result.values.empty());
+            // The output of nested_containers is a dictionary: its entries are compared as outputs, and "mean" is one of them.
+            for (const std::string& key : result.unmatched) QVERIFY2(key.starts_with("node.output.") || key == "node.mean", key.c_str());
+        }
+    }
+
+    void numbersOfParameters_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<qint64>("parameters");
+        // torchvision's documentation of its weights (num_params); GPT-2 and BERT: their model cards' files.
+        const std::pair<const char*, qint64> published[] = {
+            {"resnet18", 11689512},          {"resnet34", 21797672},     {"resnet50", 25557032},   {"mobilenet_v2", 3504872},
+            {"mobilenet_v3_small", 2542856}, {"squeezenet1_1", 1235496}, {"densenet121", 7978856}, {"vgg11", 132863336},
+            {"shufflenet_v2_x0_5", 1366792}, {"vit_b_16", 86567656},     {"gpt2", 124439808},      {"bert_base", 109482240},
+            // models/README.md of the reference set
+            {"resnet18_slim", 714996},       {"vit_small", 114698},      {"unet_small", 119659},   {"lstm_classifier", 19077},
+            {"gpt_mini", 62784},             {"mlp_functional", 496},    {"control_flow", 144},    {"robust_nested", 1060},
+            {"shared_twice", 336},           {"nested_containers", 1581}, {"mobilenet_v3_small?width=0.5&classes=100", 455564},
+            {"squeezenet1_1?width=0.5&classes=100", 207492},             {"shufflenet_v2_x0_5?classes=100", 444292},
+        };
+        for (const auto& [model, parameters] : published) QTest::newRow(model) << model << parameters;
+    }
+    void numbersOfParameters() {
+        QFETCH(QString, model);
+        QFETCH(qint64, parameters);
+        const auto module = zoo::makeModel(model.toStdString());
+        QVERIFY(module);
+        std::set<const trace::Slot*> seen;
+        qint64 count = 0;
+        for (const trace::NamedTensor& named : trace::namedTensors(**module)) {
+            if (named.slot->kind == trace::Slot::Kind::Parameter && seen.insert(named.slot.get()).second) count += named.slot->value.numel();
+        }
+        QCOMPARE(count, parameters);
+    }
+
+    void everyModelRuns_data() {
+        QTest::addColumn<QString>("model");
+        for (const zoo::ModelEntry& entry : zoo::models()) QTest::newRow(std::string(entry.name).c_str()) << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+    }
+    void everyModelRuns() {
+        QFETCH(QString, model);
+        const zoo::ModelEntry& entry = *zoo::find(model.toStdString());
+        QVERIFY(!entry.sentence.empty() && !entry.inputs.empty());
+        const auto document = opened(model);
+        QVERIFY(document);
+        QVERIFY(document->graph->validate());
+        QCOMPARE(document->inputs.size(), entry.inputs.size());
+        std::vector<io::InputInfo> inputs;
+        for (const graph::NodeId input : document->graph->inputs()) {
+            inputs.push_back({document->graph->node(input).name, document->graph->node(input).type});
+        }
+        const auto made = io::makeInputs("", {inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(entry.inputs.size())});
+        QVERIFY2(made, made ? "" : made.error().text().c_str());
+        std::vector<tensor::Value> values = made->front().values;
+        for (std::size_t i = values.size(); i < inputs.size(); ++i) {
+            const graph::Expr& input = document->graph->expr(document->graph->node(document->graph->inputs()[i]).producer);
+            values.push_back(input.arguments.front().constant);  // its default
+        }
+        const auto plan = exec::Plan::make(document->graph, {});
+        QVERIFY(plan);
+        exec::Runner runner(2);
+        const exec::Recording recording = runner.run(**plan, values);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+    }
+
+    void settingsAreChecked_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("what");
+        QTest::newRow("unknown") << "resnet18?depth=3" << "no setting 'depth'";
+        QTest::newRow("no number") << "resnet18?classes=many" << "'many' is not a value of the setting 'classes'";
+        QTest::newRow("not whole") << "resnet18?classes=2.5" << "'2.5'";
+        QTest::newRow("out of range") << "resnet18?width=1e9" << "'1e9'";
+        QTest::newRow("not a number") << "resnet18?width=nan" << "'nan'";
+        QTest::newRow("no value") << "resnet18?width" << "''";
+        QTest::newRow("none there") << "seed?classes=3" << "no setting 'classes'";
+        QTest::newRow("heads") << "gpt_mini?heads=5" << "dim (48) is not divisible by heads (5)";
+        QTest::newRow("patches") << "vit_small?patch=7" << "image (32) is not divisible by patch (7)";
+    }
+    void settingsAreChecked() {
+        QFETCH(QString, model);
+        QFETCH(QString, what);
+        const auto module = zoo::makeModel(model.toStdString());
+        QVERIFY(!module);
+        QVERIFY2(QString::fromStdString(module.error().text()).contains(what), module.error().text().c_str());
+        QVERIFY(module.error().where.starts_with("zoo:"));
+    }
+
+    void weightsThatDoNotFitAreListed() {
+        QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("weights.npz").toStdString();
+        const auto write = [&path](std::vector<io::NamedTensor> arrays) { QVERIFY(io::writeNpz(path, arrays)); };
+        const auto open = [&path] {
+            document::OpenOptions options;
+            options.weights = path.string();
+            return document::open("zoo:branching", options);
+        };
+        const tensor::Tensor weight = tensor::Tensor::zeros(tensor::DType::Float32, tensor::Shape{4, 4}).value();
+        const tensor::Tensor bias = tensor::Tensor::zeros(tensor::DType::Float32, tensor::Shape{4}).value();
+        std::vector<io::NamedTensor> all;
+        for (const char* module : {"stem", "cf.a", "cf.b.0", "head", "unused"}) {
+            all.emplace_back(std::string(module) + ".weight", weight);
+            all.emplace_back(std::string(module) + ".bias", bias);
+        }
+        write(all);
+        QVERIFY(open());
+
+        all[0].first = "trunk.weight";
+        all[3].second = weight;
+        write(all);
+        const auto failed = open();
+        QVERIFY(!failed);
+        QCOMPARE(failed.error().kind, base::ErrorKind::Unreadable);
+        const QString what = QString::fromStdString(failed.error().what);
+        QVERIFY2(what.contains("missing: stem.weight; unexpected: trunk.weight"), qPrintable(what));
+        QVERIFY2(what.contains("cf.a.bias is float32[4] in the model and float32[4,4] in the file"), qPrintable(what));
+    }
+
+    void weightsAreForBuiltInModels() {
+        document::OpenOptions options;
+        options.weights = "weights.npz";
+        const auto failed = document::open((test::referenceModels() + "/gpt_mini.onnx").toStdString(), options);
+        QVERIFY(!failed);
+        QCOMPARE(failed.error().kind, base::ErrorKind::Usage);
+    }
+
+    /// A parameter's numbers depend on the seed and its name alone, small or large.
+    void weightsFollowTheSeed() {
+        const auto weight = [](const char* model, std::uint64_t seed, const char* path) {
+            const auto module = zoo::makeModel(model, seed).value();
+            for (const trace::NamedTensor& named : trace::namedTensors(*module)) {
+                if (named.path == path) return named.slot->value;
+            }
+            return tensor::Tensor();
+        };
+        for (const char* path : {"fc.weight", "conv1.weight"}) {
+            const tensor::Tensor first = weight("resnet18", 1, path);
+            QVERIFY(tensor::identical(first, weight("resnet18", 1, path)));
+            QVERIFY(!tensor::identical(first, weight("resnet18", 2, path)));
+            double largest = 0;
+            for (const float value : first.span<float>()) largest = std::max(largest, std::abs(static_cast<double>(value)));
+            QVERIFY(largest > 0);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestZoo)
+#include "tst_zoo.moc"
