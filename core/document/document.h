@@ -24,6 +24,8 @@ struct OpenOptions {
     bool flatten = false;
     std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
     std::string weights;                ///< built-in models: file with their weights (see loadWeights); empty: random ones
+    /// Classes that the user keeps as leaves whatever is opened. Formats that hold a graph already take no notice.
+    std::vector<std::string> registeredLeaves;
 };
 
 /// One output of the model as the user knows it: "y", or "out.0.1" of a nested structure.
@@ -53,6 +55,8 @@ struct Document {
     std::vector<NamedNode> inputs;      ///< without parameters
     std::vector<NamedNode> outputs;
     std::vector<Part> parts;            ///< further graphs, in the order of tracing; mostly none
+    bool traced = false;                ///< made by a tracer: another one, other leaves or values may be chosen
+    OpenOptions options;                ///< what it was opened with
     base::Diagnostics diagnostics;
     std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
 
@@ -63,6 +67,10 @@ struct Document {
 /// Opens a model file (recognised by its content) or a built-in model ("zoo:NAME"), traces it and infers shapes.
 base::Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options = {},
                                                    const base::WorkContext& work = {});
+
+/// One of a document's further graphs as a document of its own: same modules, its own inputs and outputs. Null if that
+/// part has no graph.
+std::shared_ptr<const Document> documentOfPart(const Document& whole, std::size_t part);
 
 /// A file format that can be opened. One entry in the table in formats.cpp for each.
 struct Format {

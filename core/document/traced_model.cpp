@@ -4,6 +4,7 @@
 
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
+#include "core/document/inputs_outputs.h"
 #include "core/document/tracers.h"
 #include "core/document/weights.h"
 #include "core/zoo/zoo.h"
@@ -12,7 +13,6 @@ namespace sonde::document {
 
 namespace {
 
-using graph::Argument;
 using tensor::Value;
 
 /// "true", "None", "3", "0.5" or text, as on the command line.
@@ -26,31 +26,6 @@ Value valueFromText(const std::string& text) {
     double number = 0;
     if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc{} && read.ptr == end) return Value::ofFloat(number);
     return Value(text);
-}
-
-/// "out", "out_0_1" for parts of tuples, the key for entries of a dict.
-void nameOutputs(const Argument& structure, const std::string& name, std::vector<NamedNode>& into) {
-    if (structure.kind == Argument::Kind::Node) into.push_back({name, structure.node});
-    for (std::size_t i = 0; i < structure.items.size(); ++i) {
-        std::string part = std::to_string(i);
-        if (structure.kind == Argument::Kind::Dict && structure.keys[i].kind() == tensor::ValueKind::String) {
-            part = structure.keys[i].toString();
-            if (name == "out") {
-                nameOutputs(structure.items[i], part, into);
-                continue;
-            }
-        }
-        nameOutputs(structure.items[i], name + '_' + part, into);
-    }
-}
-
-void nameInputsAndOutputs(Document& document, const graph::InternalGraph& graph) {
-    for (graph::NodeId node : graph.inputs()) {
-        // What has a default need not be given.
-        const graph::Expr& input = graph.expr(graph.node(node).producer);
-        if (input.arguments.empty()) document.inputs.push_back({input.target, node});
-    }
-    nameOutputs(graph.main().result, "out", document.outputs);
 }
 
 }  // namespace
@@ -68,6 +43,8 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     auto document = std::make_shared<Document>();
     document->diagnostics = std::move(traced.diagnostics);
     document->parts = std::move(traced.parts);
+    document->traced = true;
+    document->options = options;
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);
     for (graph::NodeId node : graph->inputs()) {

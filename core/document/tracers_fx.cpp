@@ -7,6 +7,7 @@ namespace sonde::document {
 namespace {
 
 void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options) {
+    for (const std::string& leaf : options.registeredLeaves) tracer.addLeafClass(leaf);
     for (const std::string& leaf : options.leaves) {
         if (leaf == "none") {
             tracer.setTraceAll(true);

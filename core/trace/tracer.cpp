@@ -84,7 +84,10 @@ graph::ModuleTree Tracer::tree() const {
     for (std::size_t i = 0; i < tree.modules().size(); ++i) {
         graph::ModuleInfo& info = tree.mutableModule(i);
         info.visited = i == 0 || m_visited.contains(info.qualname);
-        if (const auto failure = m_failures.find(info.qualname); failure != m_failures.end()) info.failure = failure->second;
+        // A leaf of the library is one call anyway: that its inside is opaque is no failure of the model.
+        const Module* module = m_root->find(info.qualname);
+        const auto failure = m_failures.find(info.qualname);
+        if (failure != m_failures.end() && !(module && module->isLibrary())) info.failure = failure->second;
     }
     return tree;
 }

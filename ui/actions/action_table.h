@@ -23,6 +23,8 @@ enum class Need {
     SearchHits = 1 << 9,
     Watches = 1 << 10,    ///< at least one watch point is set
     Ends = 1 << 11,       ///< at least one end point is set
+    OwnGraph = 1 << 12,   ///< the selected module, or a part of it, was traced apart
+    Part = 1 << 13,       ///< one of the model's further graphs is shown
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

@@ -1,6 +1,9 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/previews.h"
 
+#include <string_view>
+#include <unordered_set>
+
 namespace sonde::canvas {
 
 using layout::ItemId;
@@ -26,6 +29,7 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     const std::vector<graph::NodeId>& hits = m_context.searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
         mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kHit | kCurrentHit : kHit);
+    for (const graph::ExprId id : m_untraced) mark(id, kUntraced);
     if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
 
     const auto& recording = m_context.recording();
@@ -53,6 +57,19 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (std::size_t i = 0; i < flags.size(); ++i)
         if (holds[i] && !reached[i]) flags[i] |= kDimmed;
     return flags;
+}
+
+void GraphCanvas::findUntraced() {
+    m_untraced.clear();
+    if (!m_context.hasModel()) return;
+    std::unordered_set<std::string_view> failed;
+    for (const graph::ModuleInfo& module : m_context.document()->modules->modules())
+        if (!module.failure.empty()) failed.insert(module.qualname);
+    if (failed.empty()) return;
+    for (const graph::ExprId id : m_context.graph().main().order) {
+        const graph::Expr& expr = m_context.graph().expr(id);
+        if (expr.kind == graph::ExprKind::CallModule && failed.contains(expr.target)) m_untraced.push_back(id);
+    }
 }
 
 void GraphCanvas::refreshMarks() {

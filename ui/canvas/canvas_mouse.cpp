@@ -196,6 +196,13 @@ void GraphCanvas::leaveEvent(QEvent*) {
     update();
 }
 
+QString GraphCanvas::failureText(graph::ExprId expr) const {
+    if (!expr.valid()) return {};
+    const graph::ModuleTree& tree = *m_context.document()->modules;
+    const auto module = tree.find(m_context.graph().expr(expr).target);
+    return module ? tr("Could not be traced: %1").arg(QString::fromStdString(tree.module(*module).failure)) : QString();
+}
+
 bool GraphCanvas::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip && m_painter) {
         const auto* help = static_cast<QHelpEvent*>(event);
@@ -211,6 +218,7 @@ bool GraphCanvas::event(QEvent* event) {
             }
         } else if (item && !ground) {
             text = itemFacts(m_context.graph(), scene()->item(item));
+            if (m_marks.of(item) & kUntraced) text += QLatin1Char('\n') + failureText(scene()->item(item).what.expr);
         }
         // Names of a file are text, never markup.
         if (text.isEmpty())
@@ -290,6 +298,10 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         add(QStringLiteral("tree"), tr("Show in Module &Tree"), [this] { Q_EMIT revealInTreeRequested(m_context.selection()); });
         menu.addSeparator();
     }
+    const int own = m_context.selection().isNone() ? -1 : m_context.graphOfModule(m_context.selection().qualname);
+    if (own >= 0 && own != m_context.shownGraph())
+        add(QStringLiteral("graph"), tr("Module's Own &Graph"), [this, own] { m_context.showGraph(own); });
+    if (m_context.shownGraph() > 0) add(QStringLiteral("module"), tr("Whole &Model"), [this] { m_context.showGraph(0); });
     add(QStringLiteral("fit"), tr("&Fit"), [this] { fit(); });
     if (item) add(QStringLiteral("expand"), tr("Fit &Selection"), [this] { fitSelection(); });
     QAction* legend = add(QStringLiteral("info"), tr("Le&gend"), [this](bool on) { setLegendVisible(on); });

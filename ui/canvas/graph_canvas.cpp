@@ -57,6 +57,7 @@ GraphCanvas::~GraphCanvas() {
 void GraphCanvas::connectContext() {
     using Context = context::InspectorContext;
     connect(&m_context, &Context::documentOpened, this, [this] {
+        findUntraced();
         clearScene();
         requestLayout();
     });

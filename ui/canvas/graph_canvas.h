@@ -156,6 +156,8 @@ class GraphCanvas : public QWidget {
     void refreshMarks();
     void refreshPreviews();
     std::vector<std::uint16_t> computeFlags() const;
+    void findUntraced();
+    QString failureText(graph::ExprId expr) const;
 
     // canvas_paint.cpp
     void paintScene(QPainter& painter);
@@ -194,6 +196,7 @@ class GraphCanvas : public QWidget {
     std::shared_ptr<const TextMeasure> m_measure;
     std::shared_ptr<ScenePainter> m_painter;
     SceneMarks m_marks;
+    std::vector<graph::ExprId> m_untraced;  ///< calls of modules that could not be traced
     TileCache m_tiles;
     Camera m_camera;
     bool m_tilesComplete = false;

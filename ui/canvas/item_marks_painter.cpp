@@ -69,7 +69,7 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
         drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
         at.rx() -= 2 * radius + 3;
     }
-    if (flags & (kFailed | kBadValue)) {
+    if (flags & (kFailed | kBadValue | kUntraced)) {
         const ColorRole role = flags & kFailed ? ColorRole::ErrorMark : ColorRole::WarningMark;
         drawWarning(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas));
     }

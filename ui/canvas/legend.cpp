@@ -23,6 +23,7 @@ struct MarkRow {
 constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, false},
     {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, false},
+    {QT_TRANSLATE_NOOP("Legend", "Not traced, or a bad value"), ColorRole::WarningMark, false},
     {QT_TRANSLATE_NOOP("Legend", "Into the selection"), ColorRole::EdgeOfInput, true},
     {QT_TRANSLATE_NOOP("Legend", "Out of the selection"), ColorRole::EdgeOfOutput, true},
 };

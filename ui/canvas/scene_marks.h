@@ -24,6 +24,7 @@ enum ItemFlag : std::uint16_t {
     kCurrentHit = 1 << 6,
     kBadValue = 1 << 7,    ///< the watched value holds NaN or Inf
     kInside = 1 << 8,      ///< the mark is of something inside this closed box
+    kUntraced = 1 << 9,    ///< a module that could not be traced and runs as one opaque call
 };
 
 /// The live value of a node, ready to be drawn.

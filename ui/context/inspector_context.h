@@ -60,6 +60,23 @@ class InspectorContext : public QObject {
     /// What is being opened or was opened last: path or "zoo:NAME".
     QString location() const { return m_location; }
 
+    // --- tracing -------------------------------------------------------------------------------------------------
+    /// How the model was or is being traced. Kept for reloading; another model begins with the usual way.
+    const document::OpenOptions& traceOptions() const { return m_traceOptions; }
+    /// Classes that this user keeps as single nodes in every model (QSettings "tracing/leaves").
+    static QStringList registeredLeaves();
+    static void setRegisteredLeaves(const QStringList& classes);
+    /// The document of the file itself, whichever of its graphs is shown.
+    const std::shared_ptr<const document::Document>& wholeDocument() const { return m_whole; }
+    /// Names of the graphs that can be shown: the model's, then those of modules that were traced apart.
+    QStringList graphTitles() const;
+    /// Which of them is shown.
+    int shownGraph() const { return m_shownGraph; }
+    /// The number of a module's own graph, or of the first of its children's if it could not be traced; -1: none.
+    int graphOfModule(const QString& qualname) const;
+    /// What the present inputs are, in the grammar of --input-data.
+    QString inputData() const;
+
     // --- what is pointed at --------------------------------------------------------------------------------------
     const Selection& selection() const { return m_selection; }
     const Selection& hovered() const { return m_hovered; }
@@ -120,6 +137,9 @@ class InspectorContext : public QObject {
     /// Shows a document that was made elsewhere.
     void show(std::shared_ptr<const sonde::document::Document> document);
     void reload();
+    /// Traces the open model again in another way; what is open stays until that has succeeded.
+    void retrace(const sonde::document::OpenOptions& options);
+    void showGraph(int graph);
     void close();
     void cancelLoading();
 
@@ -221,7 +241,9 @@ class InspectorContext : public QObject {
     struct Loaded;
     struct ReadInputs;
 
+    void load();
     void adopt(Loaded loaded);
+    void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline);
     void dropDocument();
     void setSelection(const Selection& selection);
     void startReading();
@@ -247,8 +269,12 @@ class InspectorContext : public QObject {
 
     LoadState m_loadState = LoadState::Empty;
     QString m_location;
-    std::shared_ptr<const document::Document> m_document;
+    document::OpenOptions m_traceOptions;
+    std::shared_ptr<const document::Document> m_whole;     ///< of the file
+    std::shared_ptr<const document::Document> m_document;  ///< what is shown: the whole, or one of its further graphs
     std::shared_ptr<const layout::Outline> m_outline;
+    std::vector<int> m_graphs;  ///< the parts of the whole that have graphs; the model's own comes before them
+    int m_shownGraph = 0;
 
     Selection m_selection, m_hovered;
     std::vector<NodeId> m_selectedNodes;

@@ -21,15 +21,22 @@ QString textOf(const std::string& text) { return QString::fromStdString(text); }
 }  // namespace
 
 void InspectorContext::open(const QString& model) {
+    if (model != m_location) m_traceOptions = {};
     m_location = model;
+    load();
+}
+
+void InspectorContext::load() {
     const bool hadModel = m_document != nullptr;
     m_loadState = LoadState::Loading;
+    m_traceOptions.registeredLeaves.clear();
+    for (const QString& leaf : registeredLeaves()) m_traceOptions.registeredLeaves.push_back(leaf.toStdString());
     Q_EMIT bannerCleared();
-    Q_EMIT loadStarted(model);
+    Q_EMIT loadStarted(m_location);
     m_load.start(
-        [path = model.toStdString()](const base::WorkContext& work) {
+        [path = m_location.toStdString(), options = m_traceOptions](const base::WorkContext& work) {
             Loaded loaded;
-            auto opened = document::open(path, {}, work);
+            auto opened = document::open(path, options, work);
             if (!opened) {
                 loaded.error = std::move(opened).error();
                 return loaded;
@@ -42,6 +49,7 @@ void InspectorContext::open(const QString& model) {
             if (!loaded.error) return adopt(std::move(loaded));
             // What was open stays: a typing mistake must not take the user's model away.
             m_loadState = hadModel ? LoadState::Loaded : LoadState::Failed;
+            if (m_whole && m_whole->location == m_location.toStdString()) m_traceOptions = m_whole->options;
             if (loaded.error->kind != base::ErrorKind::Cancelled) report(*loaded.error);
             Q_EMIT loadFailed(*loaded.error);
         });
@@ -67,6 +75,10 @@ void InspectorContext::close() {
     if (!m_document) return;
     keep();
     dropDocument();
+    m_whole.reset();
+    m_graphs.clear();
+    m_shownGraph = 0;
+    m_traceOptions = {};
     Q_EMIT bannerCleared();
     Q_EMIT documentClosed();
 }
@@ -98,22 +110,11 @@ void InspectorContext::dropDocument() {
     m_outline.reset();
 }
 
-layout::ViewState InspectorContext::firstView() const {
-    layout::ViewState view;
-    const layout::Outline::Group& root = m_outline->group(m_outline->root());
-    if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
-    return view;
-}
-
-void InspectorContext::adopt(Loaded loaded) {
-    // Reloading keeps the selection, by name.
-    const bool same = m_document && m_document->location == loaded.document->location;
-    const std::string selected = same && m_selection.node.valid() ? graph().node(m_selection.node).name : std::string();
+/// Shows a graph in place of the one that is shown, with what is remembered of it.
+void InspectorContext::display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline) {
     dropDocument();
-    m_document = std::move(loaded.document);
-    m_outline = std::move(loaded.outline);
-    m_loadState = LoadState::Loaded;
-
+    m_document = std::move(document);
+    m_outline = std::move(outline);
     Remembered state = recall(*m_document);
     m_watched = std::move(state.watched);
     m_ends = std::move(state.ends);
@@ -126,6 +127,27 @@ void InspectorContext::adopt(Loaded loaded) {
         m_inputs.push_back(std::move(row));
     }
     keep();
+}
+
+layout::ViewState InspectorContext::firstView() const {
+    layout::ViewState view;
+    const layout::Outline::Group& root = m_outline->group(m_outline->root());
+    if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
+    return view;
+}
+
+void InspectorContext::adopt(Loaded loaded) {
+    // Reloading keeps the selection, by name.
+    const bool same = m_document && m_document->location == loaded.document->location;
+    const std::string selected = same && m_selection.node.valid() ? graph().node(m_selection.node).name : std::string();
+    if (m_document) keep();
+    m_whole = loaded.document;
+    m_graphs.clear();
+    for (std::size_t i = 0; i < m_whole->parts.size(); ++i)
+        if (m_whole->parts[i].graph) m_graphs.push_back(static_cast<int>(i));
+    m_shownGraph = 0;
+    m_loadState = LoadState::Loaded;
+    display(std::move(loaded.document), std::move(loaded.outline));
     report(Message{base::Severity::Info,
                    tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format))
                        .arg(m_outline->group(m_outline->root()).exprs),

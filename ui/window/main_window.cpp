@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QCloseEvent>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
@@ -142,8 +143,9 @@ void MainWindow::arrangeDocks() {
         dock->setFloating(false);
         QDockWidget* before = last[info.area];
         addDockWidget(dockArea(info.area), dock);
-        if (before && info.area == panels::PanelArea::Bottom) tabifyDockWidget(before, dock);
-        if (before && info.area != panels::PanelArea::Bottom) splitDockWidget(before, dock, Qt::Vertical);
+        const bool asTab = info.area == panels::PanelArea::Bottom || !info.visibleAtFirst;
+        if (before && asTab) tabifyDockWidget(before, dock);
+        if (before && !asTab) splitDockWidget(before, dock, Qt::Vertical);
         if (!before) first[info.area] = dock;
         last[info.area] = dock;
         dock->setVisible(info.visibleAtFirst);
@@ -176,6 +178,22 @@ void MainWindow::buildToolBar() {
     for (const QString& id : {QStringLiteral("file.open"), QStringLiteral("run.start")})
         if (auto* button = qobject_cast<QToolButton*>(bar->widgetForAction(m_actions.action(id))))
             button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_graphs = new QComboBox;
+    m_graphs->setObjectName(QStringLiteral("graphs"));
+    m_graphs->setAccessibleName(tr("Graph that is shown"));
+    m_graphs->setToolTip(tr("The whole model, or a module that was traced alone"));
+    m_graphs->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_graphsAction = bar->addWidget(m_graphs);
+    m_graphsAction->setVisible(false);
+    connect(m_graphs, &QComboBox::activated, this, [this](int graph) { m_context.showGraph(graph); });
+}
+
+void MainWindow::refreshGraphs() {
+    const QStringList titles = m_context.graphTitles();
+    m_graphs->clear();
+    m_graphs->addItems(titles);
+    m_graphs->setCurrentIndex(m_context.shownGraph());
+    m_graphsAction->setVisible(titles.size() > 1);
 }
 
 void MainWindow::buildStatusBar() {
@@ -209,6 +227,7 @@ void MainWindow::connectContext() {
         setDocksShown(true);
         m_canvas->setFocus();
         giveSamplePicture();
+        refreshGraphs();
         refreshTitle();
         refreshActions();
         refreshStatus();
@@ -217,6 +236,7 @@ void MainWindow::connectContext() {
         m_progress->finish();
         m_pages->setCurrentWidget(m_start);
         setDocksShown(false);
+        refreshGraphs();
         refreshTitle();
         refreshActions();
         refreshStatus();
@@ -307,6 +327,9 @@ void MainWindow::refreshActions() {
     state.setFlag(Need::SearchHits, !m_context.searchHits().empty());
     state.setFlag(Need::Watches, !m_context.watched().empty());
     state.setFlag(Need::Ends, !m_context.ends().empty());
+    const int own = selection.isNone() ? -1 : m_context.graphOfModule(selection.qualname);
+    state.setFlag(Need::OwnGraph, own >= 0 && own != m_context.shownGraph());
+    state.setFlag(Need::Part, m_context.shownGraph() > 0);
     m_actions.setState(state);
     const graph::NodeId node = actedOn();
     m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));

@@ -7,6 +7,7 @@
 #include "ui/actions/action_registry.h"
 #include "ui/context/inspector_context.h"
 
+class QComboBox;
 class QStackedWidget;
 
 namespace sonde::canvas {
@@ -65,6 +66,7 @@ class MainWindow : public QMainWindow {
     void restore();
     void save() const;
     void refreshTitle();
+    void refreshGraphs();
     void refreshStatus();
     void refreshActions();
     void showBanner(const context::Message& message);
@@ -103,6 +105,8 @@ class MainWindow : public QMainWindow {
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;
     widgets::ElidedLabel* m_status = nullptr;
+    QComboBox* m_graphs = nullptr;       ///< which graph of the model is shown; there only if it has several
+    QAction* m_graphsAction = nullptr;
     std::map<QString, QDockWidget*> m_docks;
     QByteArray m_dockState;      ///< while the docks are out of the way
     bool m_docksShown = true;

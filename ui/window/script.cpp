@@ -135,7 +135,7 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"screenshot") return takePicture(rest);
 
     static const QStringList others{"expand", "collapse", "select", "watch", "end", "clear", "input", "run", "search", "view",
-                                    "zoom", "click", "doubleclick", "direction"};
+                                    "zoom", "click", "doubleclick", "direction", "trace", "graph"};
     if (!others.contains(command)) return usageError("unknown command", command.toStdString());
     SONDE_TRY(needsModel());
     if (command == u"expand") return expand(rest, true);
@@ -165,6 +165,14 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         waitForIdle(kDefaultWaitSeconds);
         return {};
     }
+    if (command == u"trace") return traceAgain(rest);
+    if (command == u"graph") {
+        const int graph = rest.isEmpty() ? 0 : context.graphOfModule(rest);
+        if (graph < 0) return usageError("that module was not traced alone", rest.toStdString(), "trace tracer=robust comes first");
+        context.showGraph(graph);
+        waitForIdle(kDefaultWaitSeconds);
+        return {};
+    }
     if (command == u"click" || command == u"doubleclick") return clickNode(rest, command == u"doubleclick");
     // select, watch, end: a node; select also takes a module.
     if (command == u"select" && context.document()->modules->find(rest.toStdString())) {
@@ -176,6 +184,24 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"select") context.navigateTo(node);
     if (command == u"watch") context.setWatched(node, true);
     if (command == u"end") context.setEnd(node, true);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+/// Words: tracer=ID, leaf=CLASS, concrete=NAME=VALUE, follow, flatten.
+Result<void> Script::traceAgain(const QString& words) {
+    document::OpenOptions options;
+    for (const QString& word : words.split(u' ', Qt::SkipEmptyParts)) {
+        const QString key = word.section(u'=', 0, 0);
+        const std::string value = word.section(u'=', 1).toStdString();
+        if (key == u"tracer") options.tracer = value;
+        else if (key == u"leaf") options.leaves.push_back(value);
+        else if (key == u"concrete") options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
+        else if (key == u"follow") options.inputData = m_window.context().inputData().toStdString();
+        else if (key == u"flatten") options.flatten = true;
+        else return usageError("no such choice of a trace", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE follow flatten");
+    }
+    m_window.context().retrace(options);
     waitForIdle(kDefaultWaitSeconds);
     return {};
 }

@@ -19,7 +19,8 @@ class MainWindow;
 ///     open MODEL | expand QUALNAME|all|depth N | collapse [QUALNAME] | select NODE | watch NODE | end NODE | clear
 ///     input NAME SPEC [PRESET] | run | wait [SECONDS] | search TEXT | panel ID | view heatmap|histogram|table|image|channels
 ///     theme light|dark|contrast | size WxH | zoom X|fit|in|out | key KEYS | click NODE | doubleclick NODE
-///     direction down|right | screenshot FILE | quit
+///     direction down|right | trace [tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [follow] [flatten]
+///     graph [QUALNAME] | screenshot FILE | quit
 ///
 /// NODE as on the command line: name, #number, or QUALNAME: for a module's output. Commands that cause background work
 /// are followed by a wait where the next one needs its result; `open` and `run` wait for themselves.
@@ -48,6 +49,7 @@ class Script : public QObject {
     void waitForIdle(int seconds);
     base::Result<void> perform(const QString& command, const QString& rest);
 
+    base::Result<void> traceAgain(const QString& words);
     base::Result<void> expand(const QString& what, bool open);
     base::Result<void> giveInput(const QString& rest);
     base::Result<void> showView(const QString& view);

@@ -123,6 +123,8 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.walk_down", m_canvas, [this] { m_canvas->walkDown(); });
     m_actions.bind("go.walk_left", m_canvas, [this] { m_canvas->walkLeft(); });
     m_actions.bind("go.walk_right", m_canvas, [this] { m_canvas->walkRight(); });
+    m_actions.bind("go.own_graph", this, [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
+    m_actions.bind("go.whole", this, [this] { m_context.showGraph(0); });
     m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
     m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
 }

@@ -202,6 +202,11 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
     if (expr.qualname)
         grid->addLink(tr("Module"), models::moduleText(expr), QVariant::fromValue(m_context.selectionOf(expr.scope)));
     if (!expr.moduleClass.empty()) grid->addRow(tr("Class"), shown(expr.moduleClass));
+    if (expr.kind == graph::ExprKind::CallModule) {
+        const graph::ModuleTree& tree = *m_context.document()->modules;
+        if (const auto module = tree.find(expr.target); module && !tree.module(*module).failure.empty())
+            grid->addRow(tr("Not traced"), shown(tree.module(*module).failure));
+    }
     if (const graph::Scope& scope = m_context.graph().scope(expr.scope); scope.call > 0)
         grid->addRow(tr("Call"), tr("call %1 of the module").arg(scope.call + 1));
 }

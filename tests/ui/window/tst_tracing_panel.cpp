@@ -1,0 +1,155 @@
+// The tracing panel in the real window: choosing, tracing again, what becomes of modules that fail.
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/window/main_window.h"
+
+using namespace sonde;
+using context::InspectorContext;
+using window::MainWindow;
+
+class TestTracingPanel : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() {
+        QVERIFY(m_settings.isValid());
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
+    }
+    void init() {
+        QSettings().clear();
+        m_window = std::make_unique<MainWindow>();
+        m_window->resize(1200, 900);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanup() { m_window.reset(); }
+    void anOnnxFileHasNothingToTrace();
+    void aClassThatIsTickedBecomesOneNode();
+    void fixedValuesAreGiven();
+    void anImpossibleTraceLeavesTheModel();
+    void registeredLeavesAreRemembered();
+
+  private:
+    InspectorContext& context() { return m_window->context(); }
+    QWidget* panel() { return m_window->panel(QStringLiteral("tracing")); }
+    void open(const QString& model) {
+        QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+        m_window->open(model);
+        QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
+        m_window->showPanel(QStringLiteral("tracing"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
+    }
+    static QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
+    void pressRetrace(bool succeeds = true) {
+        QSignalSpy opened(&context(), &InspectorContext::documentOpened), failed(&context(), &InspectorContext::loadFailed);
+        for (QPushButton* button : panel()->findChildren<QPushButton*>())
+            if (button->text() == QLatin1String("Trace Again")) QTest::mouseClick(button, Qt::LeftButton);
+        if (succeeds) QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
+        else QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 30000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
+    }
+    QListWidgetItem* leaf(const QString& name) {
+        auto* list = panel()->findChild<QListWidget*>();
+        for (int i = 0; i < list->count(); ++i)
+            if (list->item(i)->data(Qt::UserRole).toString().endsWith(name)) return list->item(i);
+        return nullptr;
+    }
+    int calls(const QString& name) {
+        int count = 0;
+        for (const graph::ExprId id : context().graph().main().order) {
+            const graph::Expr& expr = context().graph().expr(id);
+            if (expr.kind == graph::ExprKind::CallModule && QString::fromStdString(expr.moduleClass).endsWith(name)) ++count;
+        }
+        return count;
+    }
+
+    QTemporaryDir m_settings;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+void TestTracingPanel::anOnnxFileHasNothingToTrace() {
+    open(model("resnet18_slim.onnx"));
+    for (QPushButton* button : panel()->findChildren<QPushButton*>()) QVERIFY(!button->isVisible());
+    open(QStringLiteral("zoo:resnet18"));
+    QVERIFY(panel()->findChild<QComboBox*>()->isVisible());
+}
+
+void TestTracingPanel::aClassThatIsTickedBecomesOneNode() {
+    open(QStringLiteral("zoo:resnet18"));
+    // ResNet-18 has four stages of two blocks (He et al. 2016, table 1).
+    QCOMPARE(calls(QStringLiteral("BasicBlock")), 0);
+    QCOMPARE(calls(QStringLiteral("Conv2d")), 20);
+    QVERIFY(leaf(QStringLiteral("BasicBlock")));
+    QCOMPARE(leaf(QStringLiteral("BasicBlock"))->text(), QStringLiteral("BasicBlock  ×8"));
+    leaf(QStringLiteral("BasicBlock"))->setCheckState(Qt::Checked);
+    pressRetrace();
+    QCOMPARE(calls(QStringLiteral("BasicBlock")), 8);
+    QCOMPARE(calls(QStringLiteral("Conv2d")), 1);
+    QCOMPARE(leaf(QStringLiteral("BasicBlock"))->checkState(), Qt::Checked);
+    // Reading the model again keeps the choice; another model begins with the usual one.
+    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    context().reload();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
+    QCOMPARE(calls(QStringLiteral("BasicBlock")), 8);
+    open(QStringLiteral("zoo:resnet34"));
+    QCOMPARE(calls(QStringLiteral("BasicBlock")), 0);
+}
+
+void TestTracingPanel::fixedValuesAreGiven() {
+    open(QStringLiteral("zoo:resnet18"));
+    auto* edit = panel()->findChild<QLineEdit*>(QStringLiteral("concrete.x"));
+    QVERIFY(edit);
+    QTest::keyClicks(edit, QStringLiteral("None"));
+    pressRetrace();
+    // The value is built in, and the graph checks that it is given just that (reference/robust-tracer.md, c5).
+    QVERIFY(context().graph().findNode("x_1").valid());
+    QVERIFY(context().graph().findNode("_assert_is_none").valid());
+    QVERIFY(!context().graph().findNode("x").valid());
+}
+
+void TestTracingPanel::anImpossibleTraceLeavesTheModel() {
+    open(model("control_flow.script.pt"));
+    const QString location = context().location();
+    auto* tracer = panel()->findChild<QComboBox*>();
+    tracer->setCurrentIndex(tracer->findData(QStringLiteral("module-path")));
+    pressRetrace(false);
+    QVERIFY(context().hasModel());
+    QCOMPARE(context().location(), location);
+    QCOMPARE(context().messages().back().severity, base::Severity::Error);
+    QVERIFY(context().messages().back().text.contains(QStringLiteral("cannot be used as inputs to control flow")));
+    // The way that worked is still the one for reloading.
+    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    context().reload();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
+}
+
+void TestTracingPanel::registeredLeavesAreRemembered() {
+    open(QStringLiteral("zoo:resnet18"));
+    leaf(QStringLiteral("BasicBlock"))->setCheckState(Qt::Checked);
+    for (QCheckBox* box : panel()->findChildren<QCheckBox*>())
+        if (box->text().contains(QStringLiteral("every model"))) box->setChecked(true);
+    pressRetrace();
+    cleanup();
+    m_window = std::make_unique<MainWindow>();
+    m_window->show();
+    open(QStringLiteral("zoo:resnet34"));
+    QCOMPARE(calls(QStringLiteral("BasicBlock")), 16);
+    // An ONNX file holds a graph already and opens as ever.
+    open(model("resnet18_slim.onnx"));
+    QVERIFY(context().hasModel());
+}
+
+QTEST_MAIN(TestTracingPanel)
+#include "tst_tracing_panel.moc"

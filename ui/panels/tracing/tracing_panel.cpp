@@ -1,0 +1,249 @@
+#include "ui/panels/tracing/tracing_panel.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include <map>
+
+#include "core/document/tracers.h"
+#include "ui/models/node_text.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+
+namespace {
+
+constexpr int kLeafRows = 7;
+
+QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
+
+QLabel* heading(const QString& title) {
+    auto* label = new QLabel(title);
+    QFont bold = label->font();
+    bold.setBold(true);
+    label->setFont(bold);
+    return label;
+}
+
+QLabel* note(const QString& words = {}) {
+    auto* label = new QLabel(words);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    return label;
+}
+
+}  // namespace
+
+TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent),
+      m_context(context),
+      m_pages(new QStackedWidget(this)),
+      m_tracer(new QComboBox),
+      m_sentence(note()),
+      m_noLeaves(new QCheckBox(tr("Trace into every module"))),
+      m_leaves(new QListWidget),
+      m_register(new QCheckBox(tr("Keep these classes in every model"))),
+      m_concrete(new QFormLayout),
+      m_follow(new QCheckBox(tr("Follow the inputs' values"))),
+      m_flatten(new QCheckBox(tr("Without hierarchy"))),
+      m_retrace(new QPushButton(theme::icon(QStringLiteral("reload")), tr("Trace Again"))),
+      m_usual(new QPushButton(tr("Usual"))),
+      m_result(note()) {
+    auto* area = new QScrollArea;
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    area->setWidget(buildForm());
+    m_pages->addWidget(area);
+    m_pages->addWidget(new widgets::EmptyState(QStringLiteral("graph"), tr("Nothing to trace"),
+                                               tr("Modules of a TorchScript archive, a built-in model or your own C++ model are "
+                                                  "traced. An ONNX file is a graph already.")));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_pages);
+
+    connect(m_tracer, &QComboBox::currentIndexChanged, this, &TracingPanel::showSentence);
+    connect(m_noLeaves, &QCheckBox::toggled, m_leaves, &QWidget::setDisabled);
+    connect(m_retrace, &QPushButton::clicked, this, &TracingPanel::retrace);
+    connect(m_usual, &QPushButton::clicked, this, &TracingPanel::setToUsual);
+    connect(&context, &InspectorContext::documentOpened, this, &TracingPanel::rebuild);
+    connect(&context, &InspectorContext::documentClosed, this, &TracingPanel::rebuild);
+    rebuild();
+}
+
+QWidget* TracingPanel::buildForm() {
+    for (const document::TracerInfo& tracer : document::tracers()) m_tracer->addItem(text(tracer.name), text(tracer.id));
+    m_tracer->setAccessibleName(tr("Tracer"));
+    m_tracer->setToolTip(tr("Who makes the graph of the model"));
+    m_noLeaves->setToolTip(tr("Leave nothing as a single node: the graph is that of the operators"));
+    m_leaves->setAccessibleName(tr("Classes that stay single nodes"));
+    m_leaves->setToolTip(tr("A module of a class that is ticked stays one node; its inside is not traced into"));
+    m_leaves->setFixedHeight(kLeafRows * (fontMetrics().height() + theme::kTight));
+    m_register->setToolTip(tr("Remember the ticked classes for every model that is opened from now on"));
+    m_follow->setToolTip(tr("Decide conditions and loops by the values in the Inputs panel. Each decision becomes a guard node; "
+                            "a run that would decide otherwise fails there and says so"));
+    m_flatten->setToolTip(tr("Replace every module call by what it does; the names of the modules stay on the nodes"));
+    m_retrace->setToolTip(tr("Make the graph again as chosen here; watch points, inputs and view are kept by name"));
+    m_usual->setToolTip(tr("Choose what is used when a model is opened"));
+
+    auto* form = new QWidget;
+    auto* column = new QVBoxLayout(form);
+    column->setContentsMargins(theme::kSmall, theme::kSmall, theme::kSmall, theme::kSmall);
+    column->setSpacing(theme::kTight);
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(m_retrace);
+    buttons->addWidget(m_usual);
+    buttons->addStretch(1);
+    m_concrete->setHorizontalSpacing(theme::kSmall);
+    m_concrete->setVerticalSpacing(theme::kTight);
+    column->addLayout(buttons);
+    column->addWidget(m_result);
+    column->addSpacing(theme::kSmall);
+    column->addWidget(heading(tr("Tracer")));
+    column->addWidget(m_tracer);
+    column->addWidget(m_sentence);
+    column->addWidget(m_follow);
+    column->addWidget(m_flatten);
+    column->addSpacing(theme::kSmall);
+    column->addWidget(heading(tr("Classes kept as one node")));
+    column->addWidget(m_noLeaves);
+    column->addWidget(m_leaves);
+    column->addWidget(m_register);
+    column->addSpacing(theme::kSmall);
+    column->addWidget(heading(tr("Fixed values of parameters")));
+    column->addLayout(m_concrete);
+    column->addStretch(1);
+    return form;
+}
+
+void TracingPanel::rebuild() {
+    const auto& whole = m_context.wholeDocument();
+    const bool traced = whole && whole->traced;
+    m_pages->setCurrentIndex(traced ? 0 : 1);
+    if (!traced) return;
+    const document::OpenOptions& options = whole->options;
+    m_tracer->setCurrentIndex(std::max(0, m_tracer->findData(QString::fromStdString(options.tracer))));
+    m_follow->setChecked(!options.inputData.empty());
+    m_flatten->setChecked(options.flatten);
+    m_noLeaves->setChecked(std::find(options.leaves.begin(), options.leaves.end(), "none") != options.leaves.end());
+    m_register->setChecked(!options.registeredLeaves.empty());
+    fillLeaves();
+    fillConcrete();
+    showSentence();
+    showResult();
+}
+
+void TracingPanel::fillLeaves() {
+    const document::Document& whole = *m_context.wholeDocument();
+    std::map<std::string, int> classes;
+    for (const graph::ModuleInfo& module : whole.modules->modules())
+        if (!module.moduleClass.empty() && !module.qualname.empty()) ++classes[module.moduleClass];
+    m_leaves->clear();
+    for (const auto& [name, count] : classes) {
+        const auto holds = [&name = name](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
+        auto* item = new QListWidgetItem(tr("%1  ×%2").arg(models::shortClass(name)).arg(count), m_leaves);
+        item->setToolTip(QString::fromStdString(name));
+        item->setData(Qt::UserRole, QString::fromStdString(name));
+        item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+        item->setCheckState(holds(whole.options.leaves) || holds(whole.options.registeredLeaves) ? Qt::Checked : Qt::Unchecked);
+    }
+}
+
+void TracingPanel::fillConcrete() {
+    while (m_concrete->rowCount() > 0) m_concrete->removeRow(0);
+    const document::Document& whole = *m_context.wholeDocument();
+    for (const graph::NodeId node : whole.graph->inputs()) {
+        const std::string& name = whole.graph->expr(whole.graph->node(node).producer).target;
+        if (name.empty()) continue;
+        auto* edit = new QLineEdit;
+        edit->setObjectName(QStringLiteral("concrete.") + QString::fromStdString(name));
+        edit->setPlaceholderText(tr("symbolic"));
+        edit->setToolTip(tr("true, None, 3, 0.5 or text: the value is built in, and a run that is given another one fails. "
+                            "Empty: any value"));
+        edit->setAccessibleName(tr("Fixed value of %1").arg(QString::fromStdString(name)));
+        for (const auto& [parameter, value] : whole.options.concrete)
+            if (parameter == name) edit->setText(QString::fromStdString(value));
+        m_concrete->addRow(QString::fromStdString(name), edit);
+    }
+    if (m_concrete->rowCount() == 0) m_concrete->addRow(note(tr("forward has no parameters")));
+}
+
+void TracingPanel::showSentence() {
+    for (const document::TracerInfo& tracer : document::tracers())
+        if (text(tracer.id) == m_tracer->currentData().toString()) m_sentence->setText(text(tracer.sentence));
+}
+
+void TracingPanel::showResult() {
+    const document::Document& whole = *m_context.wholeDocument();
+    int failed = 0, unvisited = 0, guards = 0;
+    for (const graph::ModuleInfo& module : whole.modules->modules()) {
+        failed += module.failure.empty() ? 0 : 1;
+        unvisited += module.visited ? 0 : 1;
+    }
+    for (const graph::ExprId id : whole.graph->main().order) guards += whole.graph->expr(id).op.name == "guard" ? 1 : 0;
+    QStringList words{tr("%n operation(s)", nullptr, static_cast<int>(whole.graph->main().order.size()))};
+    if (failed) words << tr("%1 modules could not be traced").arg(failed);
+    if (unvisited) words << tr("%1 modules never called").arg(unvisited);
+    if (guards) words << tr("%1 guards").arg(guards);
+    m_result->setText(words.join(QStringLiteral(", ")));
+}
+
+void TracingPanel::setToUsual() {
+    m_tracer->setCurrentIndex(0);
+    m_follow->setChecked(false);
+    m_flatten->setChecked(false);
+    m_noLeaves->setChecked(false);
+    const QStringList registered = InspectorContext::registeredLeaves();
+    for (int i = 0; i < m_leaves->count(); ++i)
+        m_leaves->item(i)->setCheckState(registered.contains(m_leaves->item(i)->data(Qt::UserRole).toString()) ? Qt::Checked : Qt::Unchecked);
+    for (QLineEdit* edit : findChildren<QLineEdit*>(QRegularExpression(QStringLiteral("^concrete\\.")))) edit->clear();
+}
+
+document::OpenOptions TracingPanel::chosen() const {
+    document::OpenOptions options = m_context.wholeDocument()->options;
+    options.tracer = m_tracer->currentData().toString().toStdString();
+    options.flatten = m_flatten->isChecked();
+    options.inputData = m_follow->isChecked() ? m_context.inputData().toStdString() : std::string();
+    options.leaves.clear();
+    if (m_noLeaves->isChecked()) options.leaves.push_back("none");
+    for (int i = 0; i < m_leaves->count() && !m_noLeaves->isChecked(); ++i)
+        if (m_leaves->item(i)->checkState() == Qt::Checked) options.leaves.push_back(m_leaves->item(i)->data(Qt::UserRole).toString().toStdString());
+    options.concrete.clear();
+    for (const QLineEdit* edit : findChildren<QLineEdit*>(QRegularExpression(QStringLiteral("^concrete\\."))))
+        if (!edit->text().isEmpty()) options.concrete.emplace_back(edit->objectName().section(QLatin1Char('.'), 1).toStdString(), edit->text().toStdString());
+    return options;
+}
+
+void TracingPanel::retrace() {
+    const document::OpenOptions options = chosen();
+    QStringList registered = InspectorContext::registeredLeaves();
+    for (int i = 0; i < m_leaves->count(); ++i) {
+        const QString name = m_leaves->item(i)->data(Qt::UserRole).toString();
+        registered.removeAll(name);
+        if (m_register->isChecked() && m_leaves->item(i)->checkState() == Qt::Checked) registered << name;
+    }
+    InspectorContext::setRegisteredLeaves(registered);
+    m_context.retrace(options);
+}
+
+PanelInfo tracingPanel() {
+    return {QStringLiteral("tracing"), QObject::tr("Tracing"), QStringLiteral("graph"), PanelArea::Left, QStringLiteral("Alt+8"),
+            [](InspectorContext& context) -> QWidget* { return new TracingPanel(context); }, false};
+}
+
+}  // namespace sonde::panels

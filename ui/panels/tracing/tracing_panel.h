@@ -1,0 +1,54 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/context/inspector_context.h"
+#include "ui/panels/panel_info.h"
+
+class QCheckBox;
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QPushButton;
+class QStackedWidget;
+
+namespace sonde::panels {
+
+/// How the open model is traced: by which tracer, which classes stay single nodes, which parameters have fixed values,
+/// whether decisions follow the inputs. Nothing changes until "Trace Again" is pressed.
+class TracingPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit TracingPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+
+  private:
+    QWidget* buildForm();
+    void rebuild();
+    void fillLeaves();
+    void fillConcrete();
+    void showSentence();
+    void showResult();
+    void setToUsual();
+    document::OpenOptions chosen() const;
+    void retrace();
+
+    context::InspectorContext& m_context;
+    QStackedWidget* m_pages;
+    QComboBox* m_tracer;
+    QLabel* m_sentence;
+    QCheckBox* m_noLeaves;
+    QListWidget* m_leaves;
+    QCheckBox* m_register;
+    QFormLayout* m_concrete;
+    QCheckBox* m_follow;
+    QCheckBox* m_flatten;
+    QPushButton* m_retrace;
+    QPushButton* m_usual;
+    QLabel* m_result;
+};
+
+PanelInfo tracingPanel();
+
+}  // namespace sonde::panels
