@@ -102,7 +102,7 @@ Verb renderVerb() {
                 command.add_option("--scale", options->scale, "Pixels per unit of a PNG")
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
-                command.add_flag("--weights", options->weights, "Draw weights and constants as nodes");
+                command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
                 command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
                 return std::function<base::Result<int>()>([options] { return render(*options); });
             }};
