@@ -1,0 +1,322 @@
+#include "core/trace/traced_module.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "core/trace/traced_module/traced_module_tracer.h"
+
+namespace sonde::trace {
+
+using tensor::Value;
+
+namespace {
+
+std::string formText(std::string_view forwardName, const CallStructure& structure) {
+    return std::string(forwardName) + '(' + structure.text() + ')';
+}
+
+}  // namespace
+
+const TracedModule::Entry* TracedModule::find(std::string_view forwardName, const CallStructure& argDef) const {
+    const std::string text = argDef.text();
+    for (const Entry& entry : m_entries) {
+        if (entry.forwardName == forwardName && entry.argDef.text() == text) return &entry;
+    }
+    return nullptr;
+}
+
+TracedModule::Entry* TracedModule::entryOf(const ModuleGraph& graph) {
+    const auto found = std::ranges::find_if(m_entries, [&](const Entry& entry) { return entry.graph.get() == &graph; });
+    return found == m_entries.end() ? nullptr : &*found;
+}
+
+base::Result<ModuleGraph*> TracedModule::graph() const {
+    if (m_entries.size() == 1) return m_entries.front().graph.get();
+    return base::usageError("the module " + m_className + " has " + std::to_string(m_entries.size()) + " graphs", {},
+                            "entries() has them all");
+}
+
+bool TracedModule::makesTensor() const {
+    return std::ranges::all_of(m_entries, [](const Entry& entry) { return entry.outDef.kind == Structure::Kind::Tensor; });
+}
+
+const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::vector<Var>& leaves) {
+    CallStructure given;
+    given.positional.emplace_back().kind = Structure::Kind::Module;
+    std::vector<const Var*> positional;
+    std::vector<const Var*> keywords;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        if (m_parameters[i].keywordOnly) {
+            given.keywords.emplace_back(m_parameters[i].name, Structure::of(in[i]));
+            keywords.push_back(&in[i]);
+        } else {
+            given.positional.push_back(Structure::of(in[i]));
+            positional.push_back(&in[i]);
+        }
+    }
+    const auto fits = [&](const Entry& entry) {
+        leaves.clear();
+        if (entry.argDef.positional.size() != positional.size() + 1 || entry.argDef.keywords.size() != keywords.size()) return false;
+        for (std::size_t i = 0; i < positional.size(); ++i) {
+            if (!takeApart(entry.argDef.positional[i + 1], *positional[i], leaves)) return false;
+        }
+        for (std::size_t i = 0; i < keywords.size(); ++i) {
+            if (!takeApart(entry.argDef.keywords[i].second, *keywords[i], leaves)) return false;
+        }
+        return true;
+    };
+    const Entry* exact = find(m_forwardName, given);
+    if (exact && fits(*exact)) return *exact;
+    // Proxies of symbolic tracers do not say what they stand for.
+    const bool isSymbolic = std::ranges::any_of(in, [](const Var& var) { return var.hasProxy(); });
+    for (const Entry& entry : m_entries) {
+        if (isSymbolic && entry.forwardName == m_forwardName && fits(entry)) return entry;
+    }
+    std::string text = "support input args kwargs format:\n";
+    for (const Entry& entry : m_entries) text += "    " + formText(entry.forwardName, entry.argDef) + '\n';
+    throw TraceError(TraceErrorKind::Assertion, text + "but get:\n    " + formText(m_forwardName, given));
+}
+
+Var TracedModule::forward(std::span<const Var> in) {
+    std::vector<Var> leaves;
+    const Entry entry = choose(in, leaves);
+    const std::vector<Var> results = entry.graph->interpret(*this, leaves);
+    if (!entry.graph->endPoints().empty()) return Var::list(results);
+    std::size_t next = 0;
+    return entry.outDef.rebuilt(std::span<const Var>(results), next);
+}
+
+Var TracedModule::callForward(std::string_view name, std::vector<Var> args, Keywords keywords) {
+    struct Restore {
+        std::string& place;
+        std::string before;
+        ~Restore() { place = std::move(before); }
+    } restore{m_forwardName, m_forwardName};
+    m_forwardName = name;
+    return call(std::move(args), std::move(keywords));
+}
+
+base::Result<Value> TracedModule::run(std::vector<Value> args, std::vector<std::pair<std::string, Value>> keywords) {
+    try {
+        Keywords named;
+        for (auto& [name, value] : keywords) named.emplace_back(name, Var(std::move(value)));
+        for (const Watched& watched : watchNodeValue()) watched.node->graph().m_watched.clear();
+        return call(std::vector<Var>(args.begin(), args.end()), std::move(named)).toValue();
+    } catch (const TraceError& error) {
+        return base::runError(error.message(), m_className);
+    }
+}
+
+void TracedModule::setWatchPoints(std::vector<TracedNode*> nodes) {
+    clearWatchPoints();
+    for (TracedNode* node : nodes) {
+        m_watch.push_back(node);
+        node->graph().m_watch.insert(node);
+    }
+}
+
+void TracedModule::clearWatchPoints() {
+    for (const TracedNode* node : m_watch) {
+        ModuleGraph& graph = node->graph();
+        graph.m_watch.erase(node);
+        std::erase_if(graph.m_watched, [&](const auto& entry) { return entry.first == node; });
+    }
+    m_watch.clear();
+}
+
+std::vector<TracedModule::Watched> TracedModule::watchNodeValue() const {
+    std::vector<Watched> result;
+    for (const TracedNode* node : m_watch) {
+        Watched& watched = result.emplace_back(Watched{node, std::nullopt});
+        for (const auto& [known, value] : node->graph().m_watched) {
+            if (known == node) watched.value = value;
+        }
+    }
+    return result;
+}
+
+base::Result<void> TracedModule::setEndPoints(std::vector<TracedNode*> nodes) {
+    for (const TracedNode* node : nodes) {
+        if (!entryOf(node->graph())) return base::usageError("node '" + node->fullName() + "' is not of a graph of this module", m_className);
+    }
+    clearEndPoints();
+    for (TracedNode* node : nodes) node->graph().m_end.push_back(node);
+    return {};
+}
+
+void TracedModule::clearEndPoints() {
+    for (const Entry& entry : m_entries) entry.graph->m_end.clear();
+}
+
+void TracedModule::appendTensorParameter(const ModuleGraph& graph, const std::string& name) {
+    Entry& entry = *entryOf(graph);
+    // Positional parameters come before those that have to be named.
+    const auto keyword = std::ranges::find_if(m_parameters, &ForwardParameter::keywordOnly);
+    m_parameters.insert(keyword, {name, std::nullopt, false, true});
+    entry.argDef.positional.emplace_back();
+    // The graph's inputs are in the order of the arguments' leaves.
+    std::size_t positionalLeaves = 0;
+    for (const Structure& structure : entry.argDef.positional) positionalLeaves += structure.leafCount();
+    std::vector<TracedNode*> inputs = entry.graph->inputs();
+    std::rotate(inputs.begin() + static_cast<std::ptrdiff_t>(positionalLeaves) - 1, inputs.end() - 1, inputs.end());
+    GraphBuilder(*entry.graph).setInputs(std::move(inputs));
+}
+
+void TracedModule::setTensorParameters(const ModuleGraph& graph, std::vector<ForwardParameter> parameters) {
+    Entry& entry = *entryOf(graph);
+    m_parameters = std::move(parameters);
+    entry.argDef = {};
+    entry.argDef.positional.emplace_back().kind = Structure::Kind::Module;
+    for (const ForwardParameter& parameter : m_parameters) {
+        if (parameter.keywordOnly) {
+            entry.argDef.keywords.emplace_back(parameter.name, Structure{});
+        } else {
+            entry.argDef.positional.emplace_back();
+        }
+    }
+}
+
+void TracedModule::pairResult(const ModuleGraph& graph) {
+    Entry& entry = *entryOf(graph);
+    Structure pair;
+    pair.kind = Structure::Kind::Tuple;
+    pair.items = {entry.outDef, Structure{}};
+    entry.outDef = std::move(pair);
+}
+
+void TracedModule::setResult(const ModuleGraph& graph, Structure structure) { entryOf(graph)->outDef = std::move(structure); }
+
+// --- tracing --------------------------------------------------------------------------------------------------------
+
+base::Result<void> compareResults(const Value& expected, const Value& actual, double relative) {
+    if (expected.kind() != actual.kind()) return base::Error{base::ErrorKind::Comparison, actual.typeText() + " instead of " + expected.typeText()};
+    if (expected.isTensor()) {
+        const tensor::Tensor& a = expected.tensor();
+        const tensor::Tensor& b = actual.tensor();
+        if (a.dtype() != b.dtype() || a.shape() != b.shape()) {
+            return base::Error{base::ErrorKind::Comparison, b.typeText() + " instead of " + a.typeText()};
+        }
+        if (tensor::identical(a, b)) return {};
+        for (std::int64_t i = 0; i < a.numel(); ++i) {
+            const double x = a.toDouble(i);
+            const double y = b.toDouble(i);
+            if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+            if (!(std::abs(x - y) <= relative * std::max({std::abs(x), std::abs(y), 1.0}))) {
+                return base::Error{base::ErrorKind::Comparison, "element " + std::to_string(i) + " is " + std::to_string(y) +
+                                                                    " instead of " + std::to_string(x)};
+            }
+        }
+        return {};
+    }
+    if (expected.isListLike()) {
+        if (expected.items().size() != actual.items().size()) return base::Error{base::ErrorKind::Comparison, "another number of results"};
+        for (std::size_t i = 0; i < expected.items().size(); ++i) SONDE_TRY(compareResults(expected.items()[i], actual.items()[i], relative));
+        return {};
+    }
+    if (expected.kind() == tensor::ValueKind::Dict) {
+        if (expected.dictItems().size() != actual.dictItems().size()) return base::Error{base::ErrorKind::Comparison, "another number of results"};
+        for (const auto& [key, value] : expected.dictItems()) {
+            const auto found = std::ranges::find_if(actual.dictItems(), [&, &k = key](const auto& e) { return tensor::identical(e.first, k); });
+            if (found == actual.dictItems().end()) return base::Error{base::ErrorKind::Comparison, "a result lacks the key " + key.text()};
+            SONDE_TRY(compareResults(value, found->second, relative));
+        }
+        return {};
+    }
+    if (!tensor::identical(expected, actual)) return base::Error{base::ErrorKind::Comparison, actual.text() + " instead of " + expected.text()};
+    return {};
+}
+
+base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Module>& module, std::vector<Value> args,
+                                                        std::vector<std::pair<std::string, Value>> keywords,
+                                                        const TraceModuleOptions& options) {
+    if (!module) return base::usageError("there is no module to trace");
+    if (Tracer::active()) return base::usageError("only one trace may be active", module->className());
+    try {
+        Keywords named;
+        for (const auto& [name, value] : keywords) named.emplace_back(name, Var(value));
+        Value eager;
+        std::shared_ptr<TracedModule> traced;
+        {
+            TracedModuleTracer tracer(options);
+            const ActiveTracer active(tracer);
+            traced = tracer.traceTop(module, std::vector<Var>(args.begin(), args.end()), named, eager);
+        }
+        if (options.checkResult) {
+            const Value again = traced->call(std::vector<Var>(args.begin(), args.end()), named).toValue();
+            if (const auto same = compareResults(eager, again, 1e-7); !same) {
+                base::Error error = same.error();
+                error.what = "the traced module gives another result than the module: " + error.what;
+                return error.at(module->className());
+            }
+        }
+        return traced;
+    } catch (const TraceError& error) {
+        return error.toError(module->className());
+    } catch (const std::bad_alloc&) {
+        return base::runError("no memory left while tracing", module->className());
+    }
+}
+
+// --- registrations --------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::set<std::string, std::less<>> builtins;
+    std::set<std::string, std::less<>> qat;
+    std::map<std::string, std::function<Var(std::span<const Var>)>, std::less<>> wrapped;
+};
+
+Registry& registry() {
+    static Registry instance;
+    return instance;
+}
+
+}  // namespace
+
+void registerAsBuiltin(std::string className) {
+    const std::scoped_lock lock(registry().mutex);
+    registry().builtins.insert(std::move(className));
+}
+
+bool isRegisteredBuiltin(std::string_view className) {
+    const std::scoped_lock lock(registry().mutex);
+    return registry().builtins.contains(className);
+}
+
+void registerAsQat(std::string className) {
+    const std::scoped_lock lock(registry().mutex);
+    registry().qat.insert(std::move(className));
+}
+
+bool isRegisteredQat(std::string_view className) {
+    const std::scoped_lock lock(registry().mutex);
+    return registry().qat.contains(className);
+}
+
+WrappedFunction wrap(std::string name, std::function<Var(std::span<const Var>)> function) {
+    if (Tracer::active()) throw TraceError(TraceErrorKind::Assertion, "wrap must be called before a trace, not in a forward");
+    const std::scoped_lock lock(registry().mutex);
+    registry().wrapped.insert_or_assign(name, std::move(function));
+    return WrappedFunction(std::move(name));
+}
+
+const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name) {
+    const std::scoped_lock lock(registry().mutex);
+    const auto found = registry().wrapped.find(name);
+    return found == registry().wrapped.end() ? nullptr : &found->second;
+}
+
+Var WrappedFunction::call(std::vector<Var> args, Keywords keywords) const {
+    const auto* function = wrappedFunction(m_name);
+    if (!function) throw TraceError(TraceErrorKind::Name, "there is no wrapped function '" + m_name + "'");
+    auto* tracer = dynamic_cast<TracedModuleTracer*>(Tracer::active());
+    const bool hasProxy = std::ranges::any_of(args, [](const Var& var) { return var.hasProxy(); });
+    if (!tracer || !hasProxy || !keywords.empty()) return (*function)(args);
+    return tracer->record(graph::ExprKind::CallFunction, {"wrap", m_name, 0}, m_name, m_name, std::move(args), {}, true, 1);
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,208 @@
+#include "core/trace/traced_module/node.h"
+
+#include <algorithm>
+
+#include "core/trace/module.h"
+#include "core/trace/record.h"
+#include "core/trace/traced_module.h"
+#include "core/trace/traced_module/module_graph.h"
+
+namespace sonde::trace {
+
+using tensor::Value;
+
+base::Result<void> TracedNode::setName(std::string_view name) {
+    if (name.empty()) return base::usageError("a node's name cannot be empty");
+    TracedNames& names = m_graph->m_names;
+    // What unique() makes of a free name is the name; of a taken one it is another.
+    const std::string wanted = identifierOf(name);
+    if (wanted == m_name) return {};
+    if (names.holds(wanted)) return base::usageError("the name '" + wanted + "' is already in use", m_graph->name());
+    const std::string unique = names.unique(wanted);
+    names.free(m_name);
+    m_name = unique;
+    return {};
+}
+
+std::string TracedNode::fullName() const { return m_graph->name() + '_' + m_name; }
+
+std::shared_ptr<Module> TracedNode::owner() const {
+    if (!m_isModule) return nullptr;
+    switch (m_expr->kind()) {
+        case TracedExpr::Kind::Constant: return m_expr->constantModule();
+        case TracedExpr::Kind::Input: return m_graph->owner();
+        case TracedExpr::Kind::GetAttr: break;
+        default: return nullptr;
+    }
+    const auto base = m_expr->inputs().front()->owner();
+    Module* found = base ? base->find(m_expr->target()) : nullptr;
+    return found ? found->shared_from_this() : nullptr;
+}
+
+namespace {
+
+void addConstants(const Operand& operand, std::size_t& leaf, std::vector<std::pair<std::size_t, Value>>& into) {
+    if (operand.kind == Operand::Kind::Constant) into.emplace_back(leaf, operand.constant);
+    if (operand.kind == Operand::Kind::Constant || operand.kind == Operand::Kind::Node) ++leaf;
+    for (const Operand& item : operand.items) addConstants(item, leaf, into);
+}
+
+/// Names of the parameters that the positional arguments stand for; empty if nobody knows.
+std::vector<std::string> parameterNames(const TracedExpr& expr) {
+    std::vector<std::string> names;
+    if (expr.isModuleCall()) {
+        const auto module = expr.inputs().front()->owner();
+        if (!module) return names;
+        names.emplace_back("self");
+        for (const ForwardParameter& parameter : module->signature()) names.push_back(parameter.name);
+        return names;
+    }
+    if (const auto evaluator = EvaluatorScope::current()) names = evaluator->parameterNames(expr.operation().op);
+    if (expr.operation().swapped && names.size() > 1) std::swap(names[0], names[1]);
+    return names;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Operand>> TracedExpr::namedArgs() const {
+    const std::vector<std::string> names = parameterNames(*this);
+    std::vector<std::pair<std::string, Operand>> result;
+    for (std::size_t i = 0; i < m_args.size(); ++i) result.emplace_back(i < names.size() ? names[i] : std::to_string(i), m_args[i]);
+    result.insert(result.end(), m_keywords.begin(), m_keywords.end());
+    return result;
+}
+
+std::vector<std::pair<std::size_t, Value>> TracedExpr::constants() const {
+    std::vector<std::pair<std::size_t, Value>> result;
+    std::size_t leaf = 0;
+    for (const Operand& operand : m_args) addConstants(operand, leaf, result);
+    for (const auto& [name, operand] : m_keywords) addConstants(operand, leaf, result);
+    return result;
+}
+
+CallStructure TracedExpr::argDef() const {
+    CallStructure result;
+    for (const Operand& operand : m_args) result.positional.push_back(Structure::of(operand));
+    for (const auto& [name, operand] : m_keywords) result.keywords.emplace_back(name, Structure::of(operand));
+    return result;
+}
+
+Operand TracedExpr::returnValue() const {
+    std::size_t next = 0;
+    return m_outDef.rebuilt(m_outputs, next);
+}
+
+base::Result<void> TracedExpr::setArguments(std::vector<Operand> args, std::vector<std::pair<std::string, Operand>> keywords) {
+    const bool isCall = m_kind == Kind::CallMethod || m_kind == Kind::CallFunction;
+    if (!isCall || m_inner) {
+        return base::usageError("only arguments of tensor methods, functions and built-in modules can be set", text());
+    }
+    const TracedNode* foreign = nullptr;
+    const auto check = [&](const Operand& operand) {
+        operand.forEachNode([&](const TracedNode* node) {
+            if (&node->graph() != m_graph) foreign = node;
+        });
+    };
+    std::ranges::for_each(args, check);
+    for (const auto& [name, operand] : keywords) check(operand);
+    if (foreign) return base::usageError("node '" + foreign->fullName() + "' is of another graph", text());
+    if (isModuleCall() && (args.empty() || args.front().kind != Operand::Kind::Node || !args.front().node->isModule())) {
+        return base::usageError("the first argument of a module call is the module", text());
+    }
+    GraphBuilder(*m_graph).setArguments(*this, std::move(args), std::move(keywords));
+    return {};
+}
+
+base::Result<void> TracedExpr::setArgument(std::string_view name, Operand value) {
+    std::vector<Operand> args = m_args;
+    auto keywords = m_keywords;
+    const std::vector<std::string> names = parameterNames(*this);
+    const auto keyword = std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == name; });
+    if (keyword != keywords.end()) {
+        keyword->second = std::move(value);
+        return setArguments(std::move(args), std::move(keywords));
+    }
+    std::size_t index = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+    if (index == names.size()) {
+        for (std::size_t i = names.size(); i < args.size(); ++i) {
+            if (std::to_string(i) == name) index = i;
+        }
+    }
+    if (index < args.size()) {
+        args[index] = std::move(value);
+    } else if (index < names.size()) {
+        keywords.emplace_back(std::string(name), std::move(value));
+    } else {
+        return base::usageError("there is no argument '" + std::string(name) + "'", text());
+    }
+    return setArguments(std::move(args), std::move(keywords));
+}
+
+base::Result<void> TracedExpr::checkReplacement(const TracedNode& before, const TracedNode& after) const {
+    if (&before.graph() != m_graph || &after.graph() != m_graph) return base::usageError("the nodes are not of the expr's graph", text());
+    if (before.isModule() != after.isModule()) return base::usageError("a module and a tensor cannot replace each other", text());
+    if (m_graph->positionOf(after.expr()) >= m_graph->positionOf(*this)) {
+        return base::usageError("'" + after.name() + "' is made later than it would be read", text());
+    }
+    return {};
+}
+
+base::Result<void> TracedExpr::replaceInputs(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements) {
+    for (const auto& [before, after] : replacements) SONDE_TRY(checkReplacement(*before, *after));
+    std::vector<Operand> args = m_args;
+    auto keywords = m_keywords;
+    const auto replace = [&](TracedNode*& node) {
+        for (const auto& [before, after] : replacements) {
+            if (node == before) {
+                node = after;
+                return;
+            }
+        }
+    };
+    for (Operand& operand : args) operand.forEachNode(replace);
+    for (auto& [name, operand] : keywords) operand.forEachNode(replace);
+    GraphBuilder(*m_graph).setArguments(*this, std::move(args), std::move(keywords));
+    return {};
+}
+
+std::string nodeText(const TracedNode& node, std::string_view format) {
+    const bool withId = format.find('i') != std::string_view::npos;
+    const bool withPrefix = format.find('p') != std::string_view::npos;
+    return (withId ? '%' + std::to_string(node.id()) + '_' : std::string()) + (withPrefix ? node.fullName() : node.name());
+}
+
+namespace {
+
+/// "x, 1" and "k=2" of a call, each part followed by ", " but for the last: "x, 1, k=2" and "x, ".
+std::string callText(std::span<const Operand> args, const std::vector<std::pair<std::string, Operand>>& keywords, std::string_view format) {
+    const auto text = [&](const TracedNode& node) { return nodeText(node, format); };
+    std::string result;
+    for (std::size_t i = 0; i < args.size(); ++i) result += (i > 0 ? ", " : "") + args[i].text(text);
+    result += ", ";
+    for (std::size_t i = 0; i < keywords.size(); ++i) result += (i > 0 ? ", " : "") + keywords[i].first + '=' + keywords[i].second.text(text);
+    return result;
+}
+
+}  // namespace
+
+std::string TracedExpr::text(std::string_view format) const {
+    std::string result = '%' + std::to_string(m_id) + ":\t";
+    for (std::size_t i = 0; i < m_outputs.size(); ++i) result += (i > 0 ? ", " : "") + nodeText(*m_outputs[i], format);
+    if (!m_outputs.empty()) result += " = ";
+    const auto typeOf = [](const TracedNode& node) { return node.isModule() ? node.moduleType() : std::string("Tensor"); };
+    switch (m_kind) {
+        case Kind::Input: return result + "Input()";
+        case Kind::Constant: return result + "Constant() -> (" + typeOf(*m_outputs.front()) + ')';
+        case Kind::GetAttr:
+            return result + "getattr(" + nodeText(*m_inputs.front(), format) + ", \"" + m_target + "\") -> (" + typeOf(*m_outputs.front()) + ')';
+        case Kind::CallFunction:
+        case Kind::Apply: return result + m_target + '(' + callText(m_args, m_keywords, format) + ')';
+        case Kind::CallMethod: break;
+    }
+    const Operand& receiver = m_args.front();
+    const std::string object = receiver.text([&](const TracedNode& node) { return nodeText(node, format); });
+    const std::string method = isModuleCall() ? (m_forwardName == "forward" ? "" : '.' + m_forwardName) : '.' + m_target;
+    return result + object + method + '(' + callText(std::span(m_args).subspan(1), m_keywords, format) + ')';
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,111 @@
+#include "core/trace/traced_module/query.h"
+
+#include <cctype>
+
+#include "core/trace/module.h"
+#include "core/trace/traced_module.h"
+
+namespace sonde::trace {
+
+namespace {
+
+char folded(char c, bool ignoreCase) {
+    return ignoreCase ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : c;
+}
+
+/// Matches one character against the set behind a '['; `at` moves behind its ']'. A set without end is a plain '['.
+bool setMatches(std::string_view pattern, std::size_t& at, char c, bool ignoreCase) {
+    std::size_t i = at + 1;
+    const bool negated = i < pattern.size() && pattern[i] == '!';
+    if (negated) ++i;
+    const std::size_t first = i;
+    bool found = false;
+    for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
+        if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
+            found = found || (folded(pattern[i], ignoreCase) <= c && c <= folded(pattern[i + 2], ignoreCase));
+            i += 2;
+        } else {
+            found = found || folded(pattern[i], ignoreCase) == c;
+        }
+    }
+    if (i >= pattern.size()) {
+        ++at;
+        return c == '[';
+    }
+    at = i + 1;
+    return found != negated;
+}
+
+}  // namespace
+
+bool globMatches(std::string_view pattern, std::string_view text, bool ignoreCase) {
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = std::string_view::npos;
+    std::size_t resume = 0;
+    while (t < text.size()) {
+        const char c = folded(text[t], ignoreCase);
+        std::size_t next = p;
+        bool matched = false;
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = ++p;
+            resume = t;
+            continue;
+        }
+        if (p < pattern.size() && pattern[p] == '[') {
+            matched = setMatches(pattern, next, c, ignoreCase);
+        } else if (p < pattern.size()) {
+            matched = pattern[p] == '?' || folded(pattern[p], ignoreCase) == c;
+            next = p + 1;
+        }
+        if (matched) {
+            p = next;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+ExprQuery ExprQuery::callFunction(std::string_view function) const {
+    return ExprQuery(kept([&](const TracedExpr& expr) {
+        if (expr.kind() != TracedExpr::Kind::CallFunction) return false;
+        const TracedOperation& operation = expr.operation();
+        return function.empty() || function == operation.display || function == operation.target || function == expr.target();
+    }));
+}
+
+ExprQuery ExprQuery::callMethod(std::string_view method) const {
+    return ExprQuery(kept([&](const TracedExpr& expr) {
+        return expr.kind() == TracedExpr::Kind::CallMethod && (method.empty() || method == expr.target());
+    }));
+}
+
+ExprQuery ExprQuery::exprId(std::vector<std::uint64_t> ids) const {
+    return ExprQuery(kept([&](const TracedExpr& expr) { return hasId(expr, ids); }));
+}
+
+NodeQuery NodeQuery::type(std::string_view moduleClass) const {
+    return NodeQuery(kept([&](const TracedNode& node) {
+        if (!node.isModule()) return false;
+        if (node.moduleType() == moduleClass) return true;
+        const auto owner = node.owner();
+        if (!owner) return false;
+        return owner->className() == moduleClass || (moduleClass == "TracedModule" && dynamic_cast<const TracedModule*>(owner.get()));
+    }));
+}
+
+NodeQuery NodeQuery::nodeId(std::vector<std::uint64_t> ids) const {
+    return NodeQuery(kept([&](const TracedNode& node) { return hasId(node, ids); }));
+}
+
+NodeQuery NodeQuery::name(std::string_view pattern, bool ignoreCase) const {
+    return NodeQuery(kept([&](const TracedNode& node) { return globMatches(pattern, node.fullName(), ignoreCase); }));
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,603 @@
+#include "core/trace/traced_module/traced_module_tracer.h"
+
+#include <algorithm>
+
+namespace sonde::trace {
+
+using graph::NodeId;
+using tensor::Value;
+using tensor::ValueKind;
+using Kind = TracedExpr::Kind;
+
+namespace {
+
+constexpr std::size_t kMaxDepth = 400;
+
+std::string joined(const std::string& prefix, std::string_view name) {
+    return prefix.empty() ? std::string(name) : name.empty() ? prefix : prefix + '.' + std::string(name);
+}
+
+/// Lists and dicts of modules have no forward; they only hold what their owner calls.
+bool isContainer(const Module& module) {
+    const std::string name = module.className();
+    return name == "ModuleList" || name == "ModuleDict";
+}
+
+std::string stripped(std::string_view name) {
+    while (name.size() > 1 && name.front() == '_') name.remove_prefix(1);
+    while (name.size() > 1 && name.back() == '_') name.remove_suffix(1);
+    return std::string(name);
+}
+
+/// "torch.nn.functional.relu" -> "functional.relu": a function and the last part of its module.
+std::string shortTarget(std::string_view target) {
+    std::size_t dot = target.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) return std::string(target);
+    dot = target.rfind('.', dot - 1);
+    return std::string(dot == std::string_view::npos ? target : target.substr(dot + 1));
+}
+
+bool containsTensor(const Value& value) {
+    if (value.isTensor()) return true;
+    if (value.isListLike()) return std::ranges::any_of(value.items(), containsTensor);
+    if (value.kind() == ValueKind::Dict) {
+        return std::ranges::any_of(value.dictItems(), [](const auto& entry) { return containsTensor(entry.second); });
+    }
+    return false;
+}
+
+/// Python's name of the method behind an operator, and of the one that is called if only the right side is a tensor.
+struct Method {
+    std::string name;
+    std::string reflected;
+};
+
+Method methodOf(std::string_view function) {
+    if (function == "lt") return {"__lt__", "__gt__"};
+    if (function == "gt") return {"__gt__", "__lt__"};
+    if (function == "le") return {"__le__", "__ge__"};
+    if (function == "ge") return {"__ge__", "__le__"};
+    const std::string name(function);
+    if (function == "eq" || function == "ne") return {"__" + name + "__", "__" + name + "__"};
+    return {"__" + name + "__", "__r" + name + "__"};
+}
+
+}  // namespace
+
+// --- frames ---------------------------------------------------------------------------------------------------------
+
+void TracedModuleTracer::enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph) {
+    if (m_modules.size() > kMaxDepth) {
+        throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
+    }
+    Frame frame{std::move(source), std::move(target), &graph, {}, {}, {}, {}};
+    for (const auto& [path, module] : namedModules(*frame.source)) frame.modulePaths.emplace(module, path);
+    for (const NamedTensor& named : namedTensors(*frame.source)) frame.slotPaths.emplace(named.slot.get(), named.path);
+    m_modules.push_back(std::move(frame));
+}
+
+void TracedModuleTracer::beginEditing(ModuleGraph& graph) {
+    const auto owner = graph.owner();
+    enter(owner, owner, graph);
+}
+
+std::shared_ptr<TracedModule> TracedModuleTracer::shellOf(Module& module, bool isTop) {
+    const auto* traced = dynamic_cast<const TracedModule*>(&module);
+    const bool isQat = traced ? traced->isQat() : isRegisteredQat(module.className());
+    auto shell = std::make_shared<TracedModule>(module.className(), module.signature(), isTop, isQat);
+    const PausedTracing paused;
+    for (const Module::NamedSlot& named : module.ownTensors()) shell->addSlot(named.name, named.slot);
+    for (const Module::Child& child : module.children()) {
+        shell->addChild(child.name, isContainer(*child.module) ? shellOf(*child.module, false) : child.module);
+    }
+    m_shells.insert(shell.get());
+    return shell;
+}
+
+std::shared_ptr<TracedModule> TracedModuleTracer::tracedChild(const std::string& path, Module& module) {
+    std::shared_ptr<TracedModule>& child = m_children[{frame().target.get(), path}];
+    if (child) return child;
+    child = shellOf(module, false);
+    // Modules on the way that are not called themselves become shells, so that the original stays as it is.
+    const PausedTracing paused;
+    Module* parent = frame().target.get();
+    std::size_t begin = 0;
+    for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', begin)) {
+        const std::string name = path.substr(begin, dot - begin);
+        Module* next = parent->child(name);
+        if (!m_shells.contains(next)) {
+            auto made = shellOf(*next, false);
+            parent->addChild(name, made);
+            next = made.get();
+        }
+        parent = next;
+        begin = dot + 1;
+    }
+    parent->addChild(path.substr(begin), child);
+    return child;
+}
+
+// --- the top --------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<TracedModule> TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args,
+                                                           const Keywords& keywords, Value& result) {
+    const Arguments arguments = settled(*module, std::move(args), keywords);
+    CallStructure structure;
+    structure.positional.emplace_back().kind = Structure::Kind::Module;
+    for (const Var& var : arguments.positional) structure.positional.push_back(Structure::of(var));
+    for (const auto& [name, var] : arguments.keywords) structure.keywords.emplace_back(name, Structure::of(var));
+    auto top = shellOf(*module, true);
+    const std::string name = module->installedAs().empty() ? module->className() : module->installedAs();
+    recordGraph(module, top, identifierOf(name), name, nullptr, arguments, structure, result);
+    GraphBuilder(*top->entries().front().graph).renumber();
+    return top;
+}
+
+TracedModuleTracer::Arguments TracedModuleTracer::settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const {
+    const std::vector<Var> bound = module.bound(std::move(arguments), keywords);
+    const std::vector<ForwardParameter> parameters = module.signature();
+    Arguments result;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        if (parameters[i].keywordOnly) {
+            result.keywords.emplace_back(parameters[i].name, bound[i]);
+        } else {
+            result.positional.push_back(bound[i]);
+        }
+    }
+    return result;
+}
+
+const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
+                                                           std::string name, std::string qualname, ModuleGraph* parent,
+                                                           const Arguments& arguments, const CallStructure& structure, Value& result) {
+    auto graph = std::make_shared<ModuleGraph>();
+    GraphBuilder builder(*graph);
+    builder.place(std::move(name), qualname, parent, target);
+    // While the arguments are still those of the caller their values are taken from its frame.
+    const std::string forwardName = source->forwardName();
+    enter(source, target, *graph);
+    struct Leave {
+        std::vector<Frame>& frames;
+        std::size_t depth;
+        ~Leave() { frames.resize(depth); }
+    } leave{m_modules, m_modules.size() - 1};
+    frame().reads[""] = builder.addInput("self", qualname, "self", true, "Module");
+
+    const std::vector<ForwardParameter> parameters = source->signature();
+    std::vector<Var> in(parameters.size());
+    std::size_t positional = 0;
+    std::size_t keyword = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Var& given = parameters[i].keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++];
+        std::size_t leaf = 0;
+        in[i] = inputsOf(given, parameters[i].name, false, leaf);
+    }
+    const Var returned = source->forwardFunction()(in);
+    result = valueIn(returned);
+
+    const Operand operand = operandOf(returned);
+    std::vector<TracedNode*> outputs;
+    const std::function<void(const Operand&)> check = [&](const Operand& item) {
+        if (item.kind == Operand::Kind::Constant) {
+            throw TraceError(TraceErrorKind::Assertion, source->className() + " doesn't support " + pythonText(item.constant) +
+                                                            " in return values: only tensors can be results of a traced module");
+        }
+        if (item.kind == Operand::Kind::Node) outputs.push_back(item.node);
+        std::ranges::for_each(item.items, check);
+    };
+    check(operand);
+    builder.setOutputs(std::move(outputs));
+    graph->compile();
+    target->addEntry({forwardName, structure, graph, Structure::of(operand)});
+    return target->entries().back();
+}
+
+Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, bool isContainer, std::size_t& leaf) {
+    const bool isTensor = argument.isProxy() || (argument.kind() == Var::Kind::Value && argument.value().isTensor());
+    if (isTensor) {
+        const std::string own = isContainer ? name + '_' + std::to_string(leaf++) : name;
+        Frame& here = frame();
+        TracedNode* node = GraphBuilder(*here.graph).addInput(own, here.graph->qualname() + ".[" + own + ']', name, false);
+        std::optional<Value> value;
+        if (!argument.isProxy()) {
+            value = argument.value();
+        } else {
+            value = m_known[current(argument.node()).index()].value;
+        }
+        if (value) GraphBuilder::setType(*node, tensor::TypeInfo::of(*value));
+        return varOf(node, std::move(value));
+    }
+    // The same leaves in the same order as in the structure of the arguments.
+    const Structure structure = Structure::of(argument);
+    if (structure.leafCount() == 0) {
+        ++leaf;
+        return argument;
+    }
+    std::vector<Var> leaves;
+    if (!takeApart(structure, argument, leaves)) throw TraceError(TraceErrorKind::Assertion, "argument '" + name + "' changed");
+    std::size_t next = 0;
+    const std::function<void(const Structure&)> visit = [&](const Structure& part) {
+        if (part.kind == Structure::Kind::Tensor) {
+            leaves[next] = inputsOf(leaves[next], name, true, leaf);
+            ++next;
+        } else if (part.kind == Structure::Kind::Constant) {
+            ++leaf;
+        }
+        std::ranges::for_each(part.items, visit);
+    };
+    visit(structure);
+    next = 0;
+    return structure.rebuilt(leaves, next);
+}
+
+// --- calls of modules -----------------------------------------------------------------------------------------------
+
+bool TracedModuleTracer::isOpaque(const Module& module) const {
+    const std::string name = module.className();
+    if (m_options.builtins.contains(name) || isRegisteredBuiltin(name)) return true;
+    if (const auto* traced = dynamic_cast<const TracedModule*>(&module)) return traced->isLibrary();
+    return !m_options.traceAll && module.isLibrary();
+}
+
+void TracedModuleTracer::moduleRead(Module& parent, std::string_view path) {
+    if (m_modules.empty()) return;
+    const auto base = frame().modulePaths.find(&parent);
+    if (base == frame().modulePaths.end()) return;
+    const std::string whole = joined(base->second, path);
+    Module* module = parent.find(path);
+    frame().modulePaths[module] = whole;
+    if (!isContainer(*module)) moduleNode(whole);
+}
+
+Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
+    const auto known = frame().modulePaths.find(&module);
+    if (known == frame().modulePaths.end()) return external(module, std::move(arguments), keywords);
+    const std::string path = known->second;
+    const Arguments settledArguments = settled(module, std::move(arguments), keywords);
+    if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
+
+    TracedNode* callee = moduleNode(path);
+    CallStructure structure;
+    structure.positional.emplace_back().kind = Structure::Kind::Module;
+    for (const Var& var : settledArguments.positional) structure.positional.push_back(Structure::of(operandOf(var)));
+    for (const auto& [name, var] : settledArguments.keywords) structure.keywords.emplace_back(name, Structure::of(operandOf(var)));
+
+    // While a graph is edited the modules that were traced before keep their graphs.
+    auto existing = std::dynamic_pointer_cast<TracedModule>(module.shared_from_this());
+    const bool keeps = existing && frame().source == frame().target;
+    const std::shared_ptr<TracedModule> child = keeps ? existing : tracedChild(path, module);
+    const TracedModule::Entry* entry = child->find(module.forwardName(), structure);
+    if (entry) {
+        const Structure outDef = entry->outDef;
+        return callModule(module, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt);
+    }
+    Value result;
+    const std::string qualname = callee->qualname();
+    GraphBuilder builder(*frame().graph);
+    const std::string name = builder.innerName(qualname);
+    const TracedModule::Entry made =
+        recordGraph(module.shared_from_this(), child, name, qualname, frame().graph, settledArguments, structure, result);
+    GraphBuilder::setModuleType(*callee, "Module");
+    return callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result));
+}
+
+/// A module that is no part of the one that is traced: a built-in one is kept as a constant, another one's forward is
+/// recorded where it is called.
+Var TracedModuleTracer::external(Module& module, std::vector<Var> arguments, const Keywords& keywords) {
+    const Arguments settledArguments = settled(module, std::move(arguments), keywords);
+    if (!isOpaque(module)) {
+        std::vector<Var> in;
+        std::size_t positional = 0;
+        std::size_t keyword = 0;
+        for (const ForwardParameter& parameter : module.signature()) {
+            in.push_back(parameter.keywordOnly ? settledArguments.keywords[keyword++].second : settledArguments.positional[positional++]);
+        }
+        return module.forwardFunction()(in);
+    }
+    TracedNode* node = GraphBuilder(*frame().graph)
+                           .addModuleConstant(module.shared_from_this(), "const_module", frame().graph->qualname() + ".[const_module]");
+    return callModule(module, node, settledArguments, nullptr, nullptr, std::nullopt);
+}
+
+Value TracedModuleTracer::runPaused(Module& module, const Arguments& arguments) {
+    std::vector<Var> in;
+    std::size_t positional = 0;
+    std::size_t keyword = 0;
+    for (const ForwardParameter& parameter : module.signature()) {
+        in.emplace_back(valueIn(parameter.keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++]));
+    }
+    const auto function = module.forwardFunction();
+    const PausedTracing paused;
+    return function(in).toValue();
+}
+
+Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Arguments& arguments, ModuleGraph* inner,
+                                   const Structure* outDef, std::optional<Value> result) {
+    const auto unknown = [&](const Var& var) { return hasUnknown(var); };
+    const bool isUnknown = std::ranges::any_of(arguments.positional, unknown) ||
+                           std::ranges::any_of(arguments.keywords, [&](const auto& entry) { return hasUnknown(entry.second); });
+    if (!result && !isUnknown) result = runPaused(module, arguments);
+
+    std::vector<Operand> args{Operand(callee)};
+    for (const Var& var : arguments.positional) args.push_back(operandOf(var));
+    std::vector<std::pair<std::string, Operand>> named;
+    for (const auto& [name, var] : arguments.keywords) named.emplace_back(name, operandOf(var));
+    GraphBuilder builder(*frame().graph);
+    TracedExpr* call = builder.addCall(Kind::CallMethod, "__call__", std::move(args), std::move(named), {});
+    GraphBuilder::setForwardName(*call, module.forwardName());
+    if (inner) builder.setInner(*call, inner->shared_from_this());
+
+    const std::string base = callee->name() + "_out";
+    const std::string qualname = callee->qualname() + ".[out]";
+    if (!result) {
+        if (outDef && outDef->leafCount() != 1) {
+            throw TraceError(TraceErrorKind::Runtime, "the values of '" + module.className() + "' are not known");
+        }
+        return unknownOutput(*call, base, qualname);
+    }
+    Structure structure;
+    const Var made = outputsOf(*call, *result, base, qualname, structure);
+    GraphBuilder::setOutDef(*call, std::move(structure));
+    return made;
+}
+
+// --- nodes ----------------------------------------------------------------------------------------------------------
+
+TracedNode* TracedModuleTracer::moduleNode(const std::string& path) {
+    Frame& here = frame();
+    if (const auto known = here.reads.find(path); known != here.reads.end()) return known->second;
+    if (here.source == here.target && path.empty()) return here.graph->inputs().front();
+    Module* module = here.source->find(path);
+    const bool wasTraced = dynamic_cast<const TracedModule*>(module) && !isOpaque(*module);
+    TracedNode* self = here.graph->inputs().front();
+    TracedNode* node = GraphBuilder(*here.graph)
+                           .addGetAttr(self, path, here.graph->qualname() + '.' + path, path, true, wasTraced ? "Module" : module->className());
+    here.reads[path] = node;
+    if (onNode) onNode(*node);
+    return node;
+}
+
+TracedNode* TracedModuleTracer::slotNode(const Slot& slot, const std::string& path) {
+    Frame& here = frame();
+    if (const auto known = here.reads.find(path); known != here.reads.end()) return known->second;
+    TracedNode* self = here.graph->inputs().front();
+    TracedNode* node = GraphBuilder(*here.graph).addGetAttr(self, path, here.graph->qualname() + '.' + path, path, false);
+    GraphBuilder::setType(*node, tensor::TypeInfo::tensor(slot.value.dtype(), slot.value.shape()));
+    here.reads[path] = node;
+    if (onNode) onNode(*node);
+    return node;
+}
+
+TracedNode* TracedModuleTracer::constantNode(const tensor::Tensor& tensor) {
+    Frame& here = frame();
+    for (const auto& [known, node] : here.constants) {
+        if (known.storage() == tensor.storage() && known.offsetElements() == tensor.offsetElements() && known.shape() == tensor.shape() &&
+            known.strides() == tensor.strides()) {
+            return node;
+        }
+    }
+    TracedNode* node = GraphBuilder(*here.graph).addConstant(Value(tensor), "const_tensor", here.graph->qualname() + ".[const_tensor]");
+    here.constants.emplace_back(tensor, node);
+    if (onNode) onNode(*node);
+    return node;
+}
+
+Var TracedModuleTracer::varOf(TracedNode* node, std::optional<Value> value) {
+    m_known.push_back({node, std::move(value)});
+    if (onNode) onNode(*node);
+    return Var::proxy(*this, NodeId(m_known.size() - 1));
+}
+
+TracedNode* TracedModuleTracer::nodeOf(const Var& var) const {
+    if (!var.isProxy() || &var.tracer() != this) return nullptr;
+    return m_known[current(var.node()).index()].node;
+}
+
+Operand TracedModuleTracer::operandOf(const Value& value) {
+    if (value.isTensor()) return Operand(constantNode(value.tensor()));
+    if (!containsTensor(value)) return Operand(value);
+    std::vector<Operand> items;
+    std::vector<Value> keys;
+    if (value.kind() == ValueKind::Dict) {
+        for (const auto& [key, item] : value.dictItems()) {
+            keys.push_back(key);
+            items.push_back(operandOf(item));
+        }
+        return Operand::container(Operand::Kind::Dict, std::move(items), std::move(keys));
+    }
+    for (const Value& item : value.items()) items.push_back(operandOf(item));
+    return Operand::container(value.kind() == ValueKind::Tuple ? Operand::Kind::Tuple : Operand::Kind::List, std::move(items));
+}
+
+Operand TracedModuleTracer::operandOf(const Var& var) {
+    switch (var.kind()) {
+        case Var::Kind::Proxy: {
+            if (&var.tracer() != this) throw TraceError(TraceErrorKind::Runtime, "a proxy of another trace is used");
+            const Known& known = m_known[current(var.node()).index()];
+            if (&known.node->graph() == frame().graph) return Operand(known.node);
+            // Captured from a module further out: here it is a constant.
+            if (!known.value) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
+            return Operand(constantNode(known.value->tensor()));
+        }
+        case Var::Kind::Value: {
+            if (!var.value().isTensor() || !var.slot()) {
+                if (var.value().kind() == ValueKind::Object) Structure::of(var);  // refuses types that are not registered
+                return operandOf(var.value());
+            }
+            const auto path = frame().slotPaths.find(var.slot().get());
+            return Operand(path == frame().slotPaths.end() ? constantNode(var.value().tensor()) : slotNode(*var.slot(), path->second));
+        }
+        default: break;
+    }
+    std::vector<Operand> items;
+    for (const Var& item : var.items()) items.push_back(operandOf(item));
+    const Operand::Kind kind = var.kind() == Var::Kind::List    ? Operand::Kind::List
+                               : var.kind() == Var::Kind::Tuple ? Operand::Kind::Tuple
+                               : var.kind() == Var::Kind::Dict  ? Operand::Kind::Dict
+                                                                : Operand::Kind::Slice;
+    return Operand::container(kind, std::move(items), var.kind() == Var::Kind::Dict ? var.keys() : std::vector<Value>{});
+}
+
+bool TracedModuleTracer::hasUnknown(const Var& var) const {
+    if (var.isProxy()) return !m_known[current(var.node()).index()].value.has_value();
+    if (var.kind() == Var::Kind::Value) return false;
+    return std::ranges::any_of(var.items(), [&](const Var& item) { return hasUnknown(item); });
+}
+
+Value TracedModuleTracer::valueIn(const Var& var) const {
+    if (var.kind() == Var::Kind::Value) return var.value();
+    if (var.isProxy()) {
+        const Known& known = m_known[current(var.node()).index()];
+        return known.value.value_or(Value());
+    }
+    std::vector<Var> items;
+    for (const Var& item : var.items()) items.emplace_back(valueIn(item));
+    switch (var.kind()) {
+        case Var::Kind::List: return Var::list(std::move(items)).toValue();
+        case Var::Kind::Tuple: return Var::tuple(std::move(items)).toValue();
+        case Var::Kind::Slice: return Var::slice(items[0], items[1], items[2]).toValue();
+        default: break;
+    }
+    std::vector<std::pair<Value, Var>> entries;
+    for (std::size_t i = 0; i < items.size(); ++i) entries.emplace_back(var.keys()[i], std::move(items[i]));
+    return Var::dict(std::move(entries)).toValue();
+}
+
+std::optional<Var> TracedModuleTracer::answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) {
+    const std::optional<Value>& value = m_known[current(arguments.front().node()).index()].value;
+    if (isCall || !value || !value->isTensor()) return std::nullopt;
+    if (name == "ndim") return Var(value->tensor().rank());
+    if (name != "shape") return std::nullopt;
+    const tensor::Shape& shape = value->tensor().shape();
+    std::vector<Value> extents;
+    for (std::size_t i = 0; i < shape.rank(); ++i) extents.push_back(Value::ofInt(shape[i]));
+    return Var(Value::tuple(std::move(extents)));
+}
+
+std::optional<Value> TracedModuleTracer::known(NodeId node, KnownUse) { return m_known[node.index()].value; }
+
+Var TracedModuleTracer::parameterRead(const std::shared_ptr<const Slot>& slot) {
+    if (m_modules.empty()) return Var::ofSlot(slot);
+    const auto path = frame().slotPaths.find(slot.get());
+    if (path == frame().slotPaths.end()) return Var::ofSlot(slot);
+    return varOf(slotNode(*slot, path->second), Value(slot->value));
+}
+
+void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slot) {
+    if (m_modules.empty() || frame().source == frame().target) return;
+    const bool isPart = std::ranges::any_of(m_modules, [&](const Frame& frame) {
+        return (module && frame.modulePaths.contains(module)) || (slot && frame.slotPaths.contains(slot));
+    });
+    if (isPart) throw TraceError(TraceErrorKind::Assertion, "tracing does not support modify attributes of a module in its forward");
+}
+
+// --- operations -----------------------------------------------------------------------------------------------------
+
+Var TracedModuleTracer::outputsOf(TracedExpr& expr, const Value& result, const std::string& base, const std::string& qualname,
+                                  Structure& structure) {
+    if (result.isTensor()) {
+        structure.kind = Structure::Kind::Tensor;
+        TracedNode* node = GraphBuilder(*frame().graph).addOutput(expr, base, qualname);
+        GraphBuilder::setType(*node, tensor::TypeInfo::of(result));
+        return varOf(node, result);
+    }
+    if (!containsTensor(result)) {
+        structure = Structure::of(Operand(result));
+        return Var(result);
+    }
+    std::vector<Var> items;
+    if (result.kind() == ValueKind::Dict) {
+        structure.kind = Structure::Kind::Dict;
+        std::vector<Value> keys;
+        for (const auto& [key, item] : result.dictItems()) keys.push_back(key);
+        std::vector<std::pair<Value, Var>> entries;
+        for (std::size_t i : sortedKeys(keys)) {
+            structure.keys.push_back(keys[i]);
+            const Value& item = result.dictItems()[i].second;
+            entries.emplace_back(keys[i], outputsOf(expr, item, base, qualname, structure.items.emplace_back()));
+        }
+        return Var::dict(std::move(entries));
+    }
+    const bool isTuple = result.kind() == ValueKind::Tuple;
+    structure.kind = isTuple ? Structure::Kind::Tuple : Structure::Kind::List;
+    for (const Value& item : result.items()) items.push_back(outputsOf(expr, item, base, qualname, structure.items.emplace_back()));
+    return isTuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
+}
+
+Var TracedModuleTracer::unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname) {
+    return varOf(GraphBuilder(*frame().graph).addOutput(expr, base, qualname), std::nullopt);
+}
+
+void TracedModuleTracer::checkAgain(const graph::OpKey& op, const std::vector<Value>& values,
+                                    const std::vector<std::pair<std::string, Value>>& named, std::size_t outputs,
+                                    const std::vector<Value>& results, const std::string& what) {
+    auto again = EvaluatorScope::current()->evaluate(op, values, named, outputs);
+    if (!again) throw TraceError(TraceErrorKind::Assertion, what + " failed when run again: " + again.error().text());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (const auto same = compareResults(results[i], (*again)[i], 1e-7); !same) {
+            throw TraceError(TraceErrorKind::Assertion, what + " gives other values when run again: " + same.error().what);
+        }
+    }
+}
+
+Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate,
+                               std::vector<Var> arguments, Keywords keywords, bool, std::size_t outputs) {
+    TracedOperation operation{op, std::string(candidate), target, kind == graph::ExprKind::CallMethod, false, outputs};
+    const auto evaluator = EvaluatorScope::current();
+    std::vector<Value> values;
+    std::vector<std::pair<std::string, Value>> named;
+    bool isUnknown = !evaluator;
+    for (const Var& var : arguments) {
+        isUnknown = isUnknown || hasUnknown(var);
+        values.push_back(valueIn(var));
+    }
+    for (const auto& [name, var] : keywords) {
+        isUnknown = isUnknown || hasUnknown(var);
+        named.emplace_back(name, valueIn(var));
+    }
+    std::optional<Value> result;
+    if (op.domain == "wrap" && !isUnknown) {
+        std::vector<Var> in(values.begin(), values.end());
+        const PausedTracing paused;
+        result = (*wrappedFunction(op.name))(in).toValue();
+    } else if (!isUnknown) {
+        auto results = evaluator->evaluate(op, values, named, outputs);
+        if (!results) throw TraceError(TraceErrorKind::Runtime, std::string(candidate) + ": " + results.error().text());
+        if (m_options.checkExprs) checkAgain(op, values, named, outputs, *results, std::string(candidate));
+        result = outputs == 1 ? std::move(results->front()) : Value::tuple(std::move(*results));
+    }
+    // Numbers that are read from tensors are constants of the program, as everything that is no tensor.
+    if (result && !containsTensor(*result)) return Var(*result);
+
+    const bool isOperator = target.starts_with("operator.");
+    if (isOperator) {
+        const Method method = methodOf(candidate);
+        const auto isTensorVar = [&](const Var& var) { return var.isProxy() || (var.kind() == Var::Kind::Value && var.value().isTensor()); };
+        operation.swapped = arguments.size() == 2 && !isTensorVar(arguments[0]);
+        target = operation.swapped ? method.reflected : method.name;
+        if (operation.swapped) std::swap(arguments[0], arguments[1]);
+    } else if (kind == graph::ExprKind::CallFunction) {
+        target = shortTarget(target);
+    }
+    const Kind as = isOperator || kind == graph::ExprKind::CallMethod ? Kind::CallMethod
+                    : kind == graph::ExprKind::Apply                  ? Kind::Apply
+                                                                      : Kind::CallFunction;
+    std::vector<Operand> args;
+    for (const Var& var : arguments) args.push_back(operandOf(var));
+    std::vector<std::pair<std::string, Operand>> namedArgs;
+    for (const auto& [name, var] : keywords) namedArgs.emplace_back(name, operandOf(var));
+    const std::string display = as == Kind::CallMethod ? stripped(target) : std::string(candidate);
+    const std::string graphName = frame().graph->qualname();
+    const std::string tag = as == Kind::CallMethod ? "method" : as == Kind::Apply ? "def" : "func";
+    std::string base = display + "_out";
+    if (as == Kind::Apply) std::ranges::transform(base, base.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const std::string qualname = graphName + ".[" + tag + '_' + display + ']';
+    TracedExpr* expr = GraphBuilder(*frame().graph).addCall(as, std::move(target), std::move(args), std::move(namedArgs), std::move(operation));
+    if (!result) return unknownOutput(*expr, base, qualname);
+    Structure structure;
+    const Var made = outputsOf(*expr, *result, base, qualname, structure);
+    GraphBuilder::setOutDef(*expr, std::move(structure));
+    return made;
+}
+
+}  // namespace sonde::trace

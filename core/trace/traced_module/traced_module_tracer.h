@@ -1,0 +1,104 @@
+#pragma once
+
+#include <map>
+#include <unordered_map>
+
+#include "core/trace/traced_module.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::trace {
+
+/// Runs a forward on proxies behind which there are values, and records a ModuleGraph for each module that is not built
+/// in (reference 1). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
+class TracedModuleTracer final : public Tracer {
+  public:
+    explicit TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {}
+
+    /// Traces the root on these arguments. Throws TraceError. `result` gets what the forward returned.
+    std::shared_ptr<TracedModule> traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords,
+                                           tensor::Value& result);
+    /// Goes on with a graph that is there; what is recorded comes behind its body.
+    void beginEditing(ModuleGraph& graph);
+    Var varOf(TracedNode* node, std::optional<tensor::Value> value);
+    TracedNode* nodeOf(const Var& var) const;
+    /// Called for every value that gets a node.
+    std::function<void(TracedNode&)> onNode;
+
+    Var moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) override;
+    Var parameterRead(const std::shared_ptr<const Slot>& slot) override;
+    Var record(graph::ExprKind kind, graph::OpKey op, std::string target, std::string_view candidate, std::vector<Var> arguments,
+               Keywords keywords, bool makesTensor, std::size_t outputs) override;
+    void moduleRead(Module& parent, std::string_view path) override;
+    void attributeAssigned(const Module* module, const Slot* slot) override;
+    bool isTensor(graph::NodeId) const override { return true; }
+    bool knowsValues() const override { return true; }
+    bool recordsSetItem() const override { return true; }
+    std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) override;
+
+  protected:
+    std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
+
+  private:
+    /// The module whose forward runs and the graph that is being recorded.
+    struct Frame {
+        std::shared_ptr<Module> source;
+        std::shared_ptr<TracedModule> target;
+        ModuleGraph* graph;
+        std::unordered_map<std::string, TracedNode*> reads;          ///< of modules and tensors, by path below the source
+        std::unordered_map<const Module*, std::string> modulePaths;  ///< as last read, or the first there is
+        std::unordered_map<const Slot*, std::string> slotPaths;
+        std::vector<std::pair<tensor::Tensor, TracedNode*>> constants;
+    };
+    struct Known {
+        TracedNode* node;
+        std::optional<tensor::Value> value;
+    };
+    struct Arguments {
+        std::vector<Var> positional;  ///< without the module
+        Keywords keywords;            ///< keyword-only parameters
+    };
+
+    void enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph);
+    Frame& frame() { return m_modules.back(); }
+    std::shared_ptr<TracedModule> shellOf(Module& module, bool isTop);
+    std::shared_ptr<TracedModule> tracedChild(const std::string& path, Module& module);
+    Arguments settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const;
+    /// Records the forward as a graph of `target`, with inputs named after the parameters.
+    const TracedModule::Entry& recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
+                                           std::string name, std::string qualname, ModuleGraph* parent, const Arguments& arguments,
+                                           const CallStructure& structure, tensor::Value& result);
+    Var inputsOf(const Var& argument, const std::string& name, bool isContainer, std::size_t& leaf);
+    bool isOpaque(const Module& module) const;
+    Var callModule(Module& module, TracedNode* callee, const Arguments& arguments, ModuleGraph* inner, const Structure* outDef,
+                   std::optional<tensor::Value> result);
+    tensor::Value runPaused(Module& module, const Arguments& arguments);
+    Var external(Module& module, std::vector<Var> arguments, const Keywords& keywords);
+
+    TracedNode* moduleNode(const std::string& path);
+    TracedNode* slotNode(const Slot& slot, const std::string& path);
+    TracedNode* constantNode(const tensor::Tensor& tensor);
+    Operand operandOf(const Var& var);
+    Operand operandOf(const tensor::Value& value);
+    tensor::Value valueIn(const Var& var) const;
+    bool hasUnknown(const Var& var) const;
+    /// Nodes for the tensors of a result, and the proxies for them.
+    Var outputsOf(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname, Structure& structure);
+    Var unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname);
+    void checkAgain(const graph::OpKey& op, const std::vector<tensor::Value>& values,
+                    const std::vector<std::pair<std::string, tensor::Value>>& named, std::size_t outputs,
+                    const std::vector<tensor::Value>& results, const std::string& what);
+
+    TraceModuleOptions m_options;
+    std::vector<Frame> m_modules;
+    std::vector<Known> m_known;
+    std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
+    std::set<const Module*> m_shells;  ///< modules that this trace made
+};
+
+/// The function that a wrapped name stands for; null if there is none.
+const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name);
+
+/// What is expected and what came differ by more than this part of the larger (and are not both NaN).
+base::Result<void> compareResults(const tensor::Value& expected, const tensor::Value& actual, double relative);
+
+}  // namespace sonde::trace
