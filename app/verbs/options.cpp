@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/interrupt.h"
+#include "core/passes/pass.h"
 
 namespace sonde::app {
 
@@ -18,6 +19,9 @@ void ModelOptions::addTo(CLI::App& command) {
         ->allow_extra_args(false);
     command.add_option("--weights", open.weights,
                        "For zoo:NAME: take parameters and buffers by name from FILE (.npz, TorchScript .pt, .onnx); all must fit");
+    std::string known = "Change the graph before use (again for more, in order):";
+    for (const passes::Pass& pass : passes::passes()) known += " " + std::string(pass.id) + ": " + std::string(pass.sentence) + ".";
+    command.add_option("--pass", open.passes, known)->type_name("NAME")->allow_extra_args(false);
     command.add_flag("--flatten", open.flatten, "Without hierarchy: every module call replaced by what it does");
 }
 
@@ -38,6 +42,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load() {
         std::fprintf(stderr, "sonde: %s: %s%s%s%s\n", kind, finding.what.c_str(), finding.where.empty() ? "" : " (",
                      finding.where.c_str(), finding.where.empty() ? "" : ")");
     }
+    for (const passes::PassReport& report : (*document)->passReports) std::fprintf(stderr, "sonde: pass %s", report.text().c_str());
     return document;
 }
 

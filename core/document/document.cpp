@@ -5,6 +5,7 @@
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
 #include "core/document/finish.h"
+#include "core/document/model_passes.h"
 #include "core/document/traced_model.h"
 #include "core/document/unknown_file.h"
 
@@ -90,6 +91,7 @@ Result<NodeId> Document::findNode(std::string_view text) const {
 Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
     if (std::string_view(model).starts_with(kZoo)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
+        SONDE_TRY(applyPasses(*document, options, work));
         findUnknownOperators(*document);
         return std::shared_ptr<const Document>(document);
     }
@@ -102,6 +104,7 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
     for (const Format& format : formats()) {
         if (!format.recognises(head, path)) continue;
         SONDE_ASSIGN(const std::shared_ptr<Document> document, format.open(path, options, work));
+        SONDE_TRY(applyPasses(*document, options, work));
         findUnknownOperators(*document);
         return std::shared_ptr<const Document>(document);
     }

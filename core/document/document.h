@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
 #include "core/graph/module_tree.h"
+#include "core/passes/report.h"
 
 namespace sonde::document {
 
@@ -22,6 +23,7 @@ struct OpenOptions {
     std::vector<std::string> leaves;  ///< classes whose modules are not traced into; "none": trace into all
     std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
     bool flatten = false;
+    std::vector<std::string> passes;  ///< ids of passes that change the graph, in order (passes::passes())
     std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
     std::string weights;                ///< built-in models: file with their weights (see loadWeights); empty: random ones
     /// Classes that the user keeps as leaves whatever is opened. Formats that hold a graph already take no notice.
@@ -57,6 +59,9 @@ struct Document {
     std::vector<Part> parts;            ///< further graphs, in the order of tracing; mostly none
     bool traced = false;                ///< made by a tracer: another one, other leaves or values may be chosen
     OpenOptions options;                ///< what it was opened with
+    std::shared_ptr<const graph::InternalGraph> original;  ///< before OpenOptions::passes; null: there were none.
+                                                           ///< Nodes and exprs that are in both have the same ids
+    std::vector<passes::PassReport> passReports;           ///< what each pass did, in order
     base::Diagnostics diagnostics;
     std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
 

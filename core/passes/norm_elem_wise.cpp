@@ -1,0 +1,111 @@
+// x - c -> x + (-c), c - x -> neg(x) + c, x / c -> x * (1/c), c / x -> pow(x, -1) * c; c + x and c * x are swapped.
+
+#include "core/passes/all_passes.h"
+#include "core/passes/vocabulary.h"
+
+namespace sonde::passes {
+
+namespace {
+
+/// "sub_out" as the name of a sum: "add_out".
+std::string nameFor(const InternalGraph& graph, const Expr& old, std::string_view display) {
+    const std::string& name = graph.node(old.outputs.front()).name;
+    for (std::string_view word : {"rsub", "sub", "truediv", "div", "add", "mul"}) {
+        if (name.starts_with(word)) return std::string(display) + name.substr(word.size());
+    }
+    return familyOf(old) == Family::Onnx ? name + "_" + std::string(display) : std::string(display);
+}
+
+class Normaliser {
+  public:
+    explicit Normaliser(Rewrite& rewrite) : m_rewrite(rewrite) {}
+
+    bool apply(ExprId id) {
+        const InternalGraph& graph = m_rewrite.graph();
+        const Expr& expr = graph.expr(id);
+        const Meaning meaning = meaningOf(expr);
+        if (mutates(expr) || expr.outputs.size() != 1) return false;
+        if (meaning != Meaning::Add && meaning != Meaning::Sub && meaning != Meaning::ReverseSub && meaning != Meaning::Mul && meaning != Meaning::Div) {
+            return false;
+        }
+        const auto operation = scalarOperation(graph, expr);
+        if (!operation) return false;
+        m_id = id;
+        m_operation = *operation;
+        // What may be whole numbers divides differently, and has no negative powers.
+        const bool divides = meaning == Meaning::Div;
+        if (divides && (isKnownInteger(graph, operation->node) || operation->scalar == 0)) return false;
+        if (familyOf(expr) == Family::Onnx && !tensor::isFloating(dtypeOf(graph, operation->node))) return false;
+        const bool constantFirst = meaning == Meaning::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
+        if (meaning == Meaning::Add || meaning == Meaning::Mul) {
+            if (!constantFirst) return false;
+            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant stands second"), "its operands are swapped");
+        } else if (meaning == Meaning::Div) {
+            divide(constantFirst);
+        } else if (constantFirst) {
+            const std::string why = "c - x is neg(x) + c";
+            const NodeId negated = insert(makeArithmetic(expr, Meaning::Neg, operation->node, std::nullopt), "neg", why);
+            finish(make(Meaning::Add, negated, m_operation.scalar, m_operation.wholeNumber, why), why);
+        } else {
+            const std::string why = "x - c is x + (-c)";
+            finish(make(Meaning::Add, operation->node, -operation->scalar, operation->wholeNumber, why), why);
+        }
+        return true;
+    }
+
+  private:
+    void divide(bool constantFirst) {
+        if (!constantFirst) {
+            const std::string why = "x / c is x * (1/c)";
+            finish(make(Meaning::Mul, m_operation.node, 1 / m_operation.scalar, false, why), why);
+            return;
+        }
+        const std::string why = "c / x is pow(x, -1) * c";
+        const Expr like = m_rewrite.graph().expr(m_id);
+        Argument exponent = scalarOperand(m_rewrite, m_id, -1, false, constantDType(), why);
+        const NodeId power = insert(makeArithmetic(like, Meaning::Pow, m_operation.node, std::move(exponent)), "pow", why);
+        finish(make(Meaning::Mul, power, m_operation.scalar, m_operation.wholeNumber, why), why);
+    }
+
+    tensor::DType constantDType() const { return dtypeOf(m_rewrite.graph(), m_operation.node); }
+
+    NodeId insert(Expr expr, std::string_view display, const std::string& why) {
+        const std::string name = nameFor(m_rewrite.graph(), m_rewrite.graph().expr(m_id), display);
+        const ExprId made = m_rewrite.insertBefore(m_id, std::move(expr), name, why);
+        m_rewrite.graph().setType(m_rewrite.output(made), m_rewrite.graph().node(m_rewrite.output(m_id)).type);
+        m_rewrite.addOrigins(made, m_id);
+        return m_rewrite.output(made);
+    }
+
+    NodeId make(Meaning meaning, NodeId node, double scalar, bool wholeNumber, const std::string& why) {
+        Argument operand = scalarOperand(m_rewrite, m_id, scalar, wholeNumber, constantDType(), why);
+        const Expr like = m_rewrite.graph().expr(m_id);
+        return insert(makeArithmetic(like, meaning, node, std::move(operand)), meaning == Meaning::Add ? "add" : "mul", why);
+    }
+
+    void finish(NodeId made, const std::string& why) {
+        const std::vector<NodeId> inputs = m_rewrite.graph().expr(m_id).inputs;
+        m_rewrite.replace(m_rewrite.output(m_id), made, why);
+        m_rewrite.erase(m_id, why);
+        for (NodeId input : inputs) m_rewrite.eraseIfUnusedConstant(input, "its value is part of another constant now");
+    }
+
+    Rewrite& m_rewrite;
+    ExprId m_id;
+    ScalarOperation m_operation;
+};
+
+}  // namespace
+
+base::Result<std::size_t> normElemWise(Rewrite& rewrite) {
+    std::size_t count = 0;
+    for (BodyId body : rewrite.bodies()) {
+        const std::vector<ExprId> order = rewrite.graph().body(body).order;
+        for (ExprId id : order) {
+            if (!rewrite.graph().isErased(id) && Normaliser(rewrite).apply(id)) ++count;
+        }
+    }
+    return count;
+}
+
+}  // namespace sonde::passes

@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "core/passes/all_passes.h"
+#include "core/passes/vocabulary.h"
+
+namespace sonde::passes {
+
+namespace {
+
+/// Has an effect beside its value, or belongs to the form of the graph.
+bool mustStay(const Expr& expr) {
+    if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.outputs.empty()) return true;
+    const Meaning meaning = meaningOf(expr);
+    return mutates(expr) || meaning == Meaning::Assertion;
+}
+
+}  // namespace
+
+base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
+    InternalGraph& graph = rewrite.graph();
+    std::size_t count = 0;
+    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
+    // Backward: what only dead code reads is dead.
+    for (std::size_t i = order.size(); i-- > 0;) {
+        if (graph.isErased(order[i])) continue;
+        const Expr& expr = graph.expr(order[i]);
+        if (mustStay(expr)) continue;
+        // An operation that holds a write or a check stays whole.
+        const bool holdsEffect = std::any_of(expr.bodies.begin(), expr.bodies.end(), [&](BodyId body) {
+            const std::vector<ExprId> inner = graph.recursiveOrder(body);
+            return std::any_of(inner.begin(), inner.end(), [&](ExprId id) { return meaningOf(graph.expr(id)) == Meaning::Assertion; });
+        });
+        const bool isRead = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId node) {
+            return !graph.node(node).users.empty() || rewrite.isResult(node);
+        });
+        if (isRead || holdsEffect) continue;
+        rewrite.erase(order[i], "no output needs it");
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace sonde::passes

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::passes {
+
+/// One node of a report: what happened to it and why. Ids are those of the graph before the pass for what went, of the
+/// graph after it for what came; a node that stayed has the same id in both.
+struct NodeChange {
+    graph::NodeId node;
+    std::string name;        ///< the node's name
+    std::string qualname;    ///< originating module; empty: the root or none
+    std::string op;          ///< "aten::relu", "Conv", "prim::setitem", or the target of what has no operator
+    std::string why;         ///< one sentence
+    graph::NodeId replacedBy;   ///< what went: the node (after) that its uses read now; invalid: none
+    std::string replacedByName;
+    std::vector<graph::Origin> origins;  ///< what came and what changed: everything that it stands for
+};
+
+/// What one pass did to a graph: the before/after view.
+struct PassReport {
+    std::string pass;      ///< id of the pass
+    std::string sentence;  ///< what the pass does
+    std::vector<NodeChange> went;     ///< nodes that are no more, in the order of the graph before
+    std::vector<NodeChange> came;     ///< new nodes, in the order of the graph after
+    std::vector<NodeChange> changed;  ///< nodes that stayed and compute from other inputs, or hold another constant
+    std::size_t count = 0;            ///< how often the pass applied, by its own counting
+    std::string skipped;              ///< why it did not run; empty if it did
+    bool compared = false;            ///< outputs before and after were computed and agree
+
+    bool empty() const { return went.empty() && came.empty() && changed.empty(); }
+    /// "remove-inplace: applied 2 times; 5 nodes went, 1 came, 3 changed".
+    std::string summary() const;
+    /// The summary and a line for each node, "- slice_11 (aten::slice.Tensor) -> clone: why", at most `limit` of a kind.
+    std::string text(std::size_t limit = 20) const;
+};
+
+/// Sentences that a pass gives while it works, by node; what it says nothing about gets the pass's own sentence.
+struct Notes {
+    struct Note {
+        std::string why;
+        graph::NodeId replacedBy;
+    };
+    std::vector<std::pair<graph::NodeId, Note>> byNode;
+    void add(graph::NodeId node, std::string why, graph::NodeId replacedBy = {});
+};
+
+/// Compares two graphs of which the second is a changed copy of the first (ids agree) and makes the report of it.
+PassReport difference(const graph::InternalGraph& before, const graph::InternalGraph& after, const Notes& notes,
+                      std::string_view pass, std::string_view sentence);
+
+/// "aten::relu", "Conv", a called module's class, or the target of an expr without an operator.
+std::string operationText(const graph::Expr& expr);
+
+}  // namespace sonde::passes

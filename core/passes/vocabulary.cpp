@@ -1,0 +1,298 @@
+#include "core/passes/vocabulary.h"
+
+#include <unordered_map>
+
+namespace sonde::passes {
+
+using tensor::DType;
+using tensor::ValueKind;
+
+namespace {
+
+using Table = std::unordered_map<std::string_view, Meaning>;
+
+const Table& onnxTable() {
+    static const Table table{
+        {"Add", Meaning::Add}, {"Sub", Meaning::Sub}, {"Mul", Meaning::Mul}, {"Div", Meaning::Div}, {"Neg", Meaning::Neg}, {"Pow", Meaning::Pow},
+        {"Conv", Meaning::Conv}, {"BatchNormalization", Meaning::BatchNorm}, {"Relu", Meaning::Relu}, {"LeakyRelu", Meaning::LeakyRelu},
+        {"Max", Meaning::Maximum}, {"Min", Meaning::Minimum}, {"MaxPool", Meaning::MaxPool}, {"GlobalMaxPool", Meaning::MaxPool},
+        {"AveragePool", Meaning::AveragePool}, {"GlobalAveragePool", Meaning::AveragePool}, {"Reshape", Meaning::Reshape},
+        {"Flatten", Meaning::Reshape}, {"Squeeze", Meaning::Reshape}, {"Unsqueeze", Meaning::ExpandDims}, {"Transpose", Meaning::Transpose},
+        {"Concat", Meaning::Concat}, {"Gather", Meaning::Index}, {"Slice", Meaning::Index}, {"Identity", Meaning::Identity},
+        {"Dropout", Meaning::Dropout}, {"Shape", Meaning::Shape}, {"RandomNormal", Meaning::Random}, {"RandomUniform", Meaning::Random},
+        {"RandomNormalLike", Meaning::Random}, {"RandomUniformLike", Meaning::Random}, {"Multinomial", Meaning::Random},
+        {"Bernoulli", Meaning::Random},
+    };
+    return table;
+}
+
+const Table& atenTable() {
+    static const Table table{
+        {"add", Meaning::Add}, {"sub", Meaning::Sub}, {"rsub", Meaning::ReverseSub}, {"mul", Meaning::Mul}, {"div", Meaning::Div},
+        {"true_divide", Meaning::Div}, {"neg", Meaning::Neg}, {"pow", Meaning::Pow}, {"conv1d", Meaning::Conv}, {"conv2d", Meaning::Conv},
+        {"conv3d", Meaning::Conv}, {"_convolution", Meaning::Conv}, {"convolution", Meaning::Conv}, {"batch_norm", Meaning::BatchNorm},
+        {"relu", Meaning::Relu}, {"leaky_relu", Meaning::LeakyRelu}, {"maximum", Meaning::Maximum}, {"minimum", Meaning::Minimum},
+        {"max_pool1d", Meaning::MaxPool}, {"max_pool2d", Meaning::MaxPool}, {"max_pool3d", Meaning::MaxPool},
+        {"avg_pool1d", Meaning::AveragePool}, {"avg_pool2d", Meaning::AveragePool}, {"avg_pool3d", Meaning::AveragePool},
+        {"adaptive_avg_pool1d", Meaning::AveragePool}, {"adaptive_avg_pool2d", Meaning::AveragePool},
+        {"adaptive_avg_pool3d", Meaning::AveragePool}, {"view", Meaning::Reshape}, {"reshape", Meaning::Reshape}, {"flatten", Meaning::Reshape},
+        {"unflatten", Meaning::Reshape}, {"squeeze", Meaning::Reshape}, {"view_as", Meaning::Reshape}, {"_unsafe_view", Meaning::Reshape},
+        {"unsqueeze", Meaning::ExpandDims}, {"transpose", Meaning::Transpose}, {"permute", Meaning::Transpose}, {"t", Meaning::Transpose},
+        {"movedim", Meaning::Transpose}, {"cat", Meaning::Concat}, {"concat", Meaning::Concat}, {"slice", Meaning::Slice},
+        {"select", Meaning::Select}, {"detach", Meaning::Identity}, {"alias", Meaning::Identity}, {"contiguous", Meaning::Identity},
+        {"lift", Meaning::Identity}, {"lift_fresh", Meaning::Identity}, {"dropout", Meaning::Dropout}, {"feature_dropout", Meaning::Dropout},
+        {"clone", Meaning::Clone}, {"lift_fresh_copy", Meaning::Clone}, {"zeros", Meaning::Create}, {"ones", Meaning::Create}, {"full", Meaning::Create},
+        {"empty", Meaning::Create}, {"zeros_like", Meaning::Create}, {"ones_like", Meaning::Create}, {"full_like", Meaning::Create},
+        {"empty_like", Meaning::Create}, {"new_zeros", Meaning::Create}, {"new_ones", Meaning::Create}, {"new_full", Meaning::Create},
+        {"new_empty", Meaning::Create}, {"size", Meaning::Shape}, {"copy", Meaning::Copy}, {"fill", Meaning::Fill}, {"narrow", Meaning::View},
+        {"expand", Meaning::View}, {"expand_as", Meaning::View}, {"diagonal", Meaning::View}, {"unfold", Meaning::View}, {"to", Meaning::View},
+        {"type_as", Meaning::View}, {"swapaxes", Meaning::Transpose}, {"swapdims", Meaning::Transpose}, {"moveaxis", Meaning::Transpose},
+        {"chunk", Meaning::ListView}, {"split", Meaning::ListView}, {"split_with_sizes", Meaning::ListView},
+        {"unbind", Meaning::ListView}, {"tensor_split", Meaning::ListView}, {"item", Meaning::Arithmetic}, {"rand", Meaning::Random},
+        {"randn", Meaning::Random}, {"rand_like", Meaning::Random}, {"randn_like", Meaning::Random}, {"randint", Meaning::Random},
+        {"randperm", Meaning::Random}, {"bernoulli", Meaning::Random}, {"multinomial", Meaning::Random}, {"normal", Meaning::Random},
+        {"_assert_async", Meaning::Assertion}, {"_assert_scalar", Meaning::Marker}, {"_assert_tensor_metadata", Meaning::Marker},
+        {"_set_grad_enabled", Meaning::Marker}, {"_log_api_usage_once", Meaning::Marker}, {"_enter_autocast", Meaning::Marker},
+        {"_exit_autocast", Meaning::Marker},
+    };
+    return table;
+}
+
+const Table& primTable() {
+    static const Table table{
+        {"add", Meaning::Add}, {"sub", Meaning::Sub}, {"mul", Meaning::Mul}, {"truediv", Meaning::Div}, {"neg", Meaning::Neg},
+        {"pow", Meaning::Pow}, {"getitem", Meaning::Index}, {"setitem", Meaning::SetItem}, {"setitem_with_transformation", Meaning::SetItem},
+        {"floordiv", Meaning::Arithmetic}, {"truncdiv", Meaning::Arithmetic}, {"mod", Meaning::Arithmetic}, {"le", Meaning::Arithmetic},
+        {"ge", Meaning::Arithmetic}, {"lt", Meaning::Arithmetic}, {"gt", Meaning::Arithmetic}, {"eq", Meaning::Arithmetic},
+        {"ne", Meaning::Arithmetic}, {"item", Meaning::Arithmetic}, {"_assert", Meaning::Assertion}, {"_assert_is_none", Meaning::Assertion},
+        {"RaiseException", Meaning::Assertion}, {"guard", Meaning::Assertion}, {"_set_grad_enabled", Meaning::Marker},
+        {"_log_api_usage_once", Meaning::Marker}, {"_enter_autocast", Meaning::Marker}, {"_exit_autocast", Meaning::Marker},
+    };
+    return table;
+}
+
+bool isOneElement(const Tensor& tensor) { return tensor.rank() == 0 || (tensor.rank() == 1 && tensor.dim(0) == 1); }
+bool isPlainNumber(DType dtype) { return tensor::isFloating(dtype) || tensor::isInteger(dtype); }
+
+bool isDunder(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
+
+}  // namespace
+
+std::string_view baseName(const Expr& expr) {
+    // What no operator was found for (a method by its name alone) is known by its target.
+    std::string_view name = expr.op.name.empty() ? std::string_view(expr.target) : std::string_view(expr.op.name);
+    if (expr.op.domain.empty() || expr.op.domain == "ai.onnx") return name;
+    return name.substr(0, name.find('.'));
+}
+
+Family familyOf(const Expr& expr) {
+    if (expr.op.domain == "aten") return Family::Aten;
+    if (expr.op.domain == "prim" || expr.op.domain == "sonde") return Family::Prim;
+    return Family::Onnx;
+}
+
+Meaning meaningOf(const Expr& expr) {
+    if (expr.op.name.empty()) return Meaning::Other;
+    if (expr.op.domain == "sonde") return expr.op.name == "guard" ? Meaning::Assertion : Meaning::Other;
+    const bool onnx = expr.op.domain.empty() || expr.op.domain == "ai.onnx";
+    if (!onnx && expr.op.domain != "aten" && expr.op.domain != "prim") return Meaning::Other;
+    const Table& table = onnx ? onnxTable() : expr.op.domain == "aten" ? atenTable() : primTable();
+    std::string_view name = baseName(expr);
+    if (!onnx && name.size() > 1 && name.ends_with('_') && !isDunder(name)) name.remove_suffix(1);
+    const auto found = table.find(name);
+    if (found == table.end()) return Meaning::Other;
+    // max(x) and max(x, dim) reduce; div with a rounding mode is another function; multiplied addends are another sum.
+    if (found->second == Meaning::Div && expr.op.name.ends_with("_mode")) return Meaning::Other;
+    return found->second;
+}
+
+bool mutates(const Expr& expr) {
+    if (expr.op.name.empty() || expr.op.domain.empty() || expr.op.domain == "ai.onnx") return false;
+    if (meaningOf(expr) == Meaning::SetItem) return true;
+    const std::string_view name = baseName(expr);
+    return expr.op.domain == "aten" && name.size() > 1 && name.ends_with('_') && !isDunder(name);
+}
+
+bool makesView(const Expr& expr) {
+    if (mutates(expr)) return false;
+    if (expr.op.domain == "prim" && expr.op.name == "getattr") {
+        const Argument* name = argumentOf(expr, 1);
+        const bool isText = name && name->kind == Argument::Kind::Constant && name->constant.kind() == ValueKind::String;
+        if (!isText) return false;
+        const std::string& text = name->constant.toString();
+        return text == "T" || text == "mT" || text == "data" || text == "real" || text == "imag";
+    }
+    if (expr.op.domain != "aten" && expr.op.domain != "prim") return false;
+    switch (meaningOf(expr)) {
+        case Meaning::Reshape:
+        case Meaning::Transpose:
+        case Meaning::ExpandDims:
+        case Meaning::Index:
+        case Meaning::Slice:
+        case Meaning::Select:
+        case Meaning::Identity:
+        case Meaning::Dropout:
+        case Meaning::View:
+        case Meaning::ListView: return true;
+        default: return false;
+    }
+}
+
+const Argument* argumentOf(const Expr& expr, std::size_t index, std::string_view keyword) {
+    if (index < expr.arguments.size()) return expr.arguments[index].kind == Argument::Kind::Omitted ? nullptr : &expr.arguments[index];
+    for (const auto& [key, argument] : expr.keywords) {
+        if (!keyword.empty() && key == keyword) return &argument;
+    }
+    return nullptr;
+}
+
+const Value* constantOf(const InternalGraph& graph, const Argument* argument) {
+    if (!argument) return nullptr;
+    if (argument->kind == Argument::Kind::Constant) return &argument->constant;
+    if (argument->kind != Argument::Kind::Node) return nullptr;
+    const auto& constant = graph.node(argument->node).constant;
+    return constant ? &*constant : nullptr;
+}
+
+std::optional<double> scalarOf(const InternalGraph& graph, const Argument* argument) {
+    const Value* value = constantOf(graph, argument);
+    if (!value) return std::nullopt;
+    if (value->kind() == ValueKind::Int || value->kind() == ValueKind::Float) return value->number();
+    if (!value->isTensor() || !isOneElement(value->tensor()) || !isPlainNumber(value->tensor().dtype())) return std::nullopt;
+    return value->tensor().toDouble(0);
+}
+
+std::optional<std::int64_t> intOf(const InternalGraph& graph, const Argument* argument) {
+    const Value* value = constantOf(graph, argument);
+    if (value && value->kind() == ValueKind::Int) return value->toInt();
+    return std::nullopt;
+}
+
+bool boolOf(const InternalGraph& graph, const Argument* argument, bool fallback) {
+    const Value* value = constantOf(graph, argument);
+    if (value && value->isNumber()) return value->number() != 0;
+    if (value && value->isTensor() && value->tensor().numel() == 1) return value->tensor().toDouble(0) != 0;
+    return fallback;
+}
+
+std::optional<KnownTensor> tensorOf(const InternalGraph& graph, const Argument* argument) {
+    if (!argument || argument->kind != Argument::Kind::Node) return std::nullopt;
+    const Value* value = constantOf(graph, argument);
+    if (!value || !value->isTensor()) return std::nullopt;
+    return KnownTensor{argument->node, value->tensor()};
+}
+
+NodeId Step::outside(const InternalGraph& graph, NodeId node) const {
+    if (outer == inner) return node;
+    const Expr& call = graph.expr(outer);
+    const graph::Body& body = graph.body(call.bodies.front());
+    for (std::size_t i = 0; i < body.inputs.size() && i < call.inputs.size(); ++i) {
+        if (body.inputs[i] == node) return call.inputs[i];
+    }
+    return {};
+}
+
+Step stepOf(const InternalGraph& graph, ExprId id) {
+    const Expr& expr = graph.expr(id);
+    Step step{id, id, meaningOf(expr)};
+    if (!expr.op.name.empty() || expr.callable || expr.bodies.size() != 1 || expr.outputs.size() != 1) return step;
+    const graph::Body& body = graph.body(expr.bodies.front());
+    ExprId only;
+    for (ExprId each : body.order) {
+        const Expr& inner = graph.expr(each);
+        if (inner.kind == ExprKind::Input || inner.kind == ExprKind::GetAttr || inner.kind == ExprKind::Constant) continue;
+        if (only.valid()) return step;
+        only = each;
+    }
+    const bool givesIt = only.valid() && body.result.kind == Argument::Kind::Node && graph.expr(only).outputs.size() == 1 &&
+                         body.result.node == graph.expr(only).outputs.front() && graph.expr(only).bodies.empty();
+    if (!givesIt) return step;
+    return {id, only, meaningOf(graph.expr(only))};
+}
+
+std::optional<ScalarOperation> scalarOperation(const InternalGraph& graph, const Expr& expr) {
+    const Argument* a = argumentOf(expr, 0, "self");
+    const Argument* b = argumentOf(expr, 1, "other");
+    if (expr.op.domain == "aten" && meaningOf(expr) == Meaning::Pow) b = argumentOf(expr, 1, "exponent");
+    if (!a || !b) return std::nullopt;
+    // a + alpha·b: only alpha = 1 is a plain sum.
+    const Meaning meaning = meaningOf(expr);
+    const bool hasAlpha = expr.op.domain == "aten" && (meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::ReverseSub);
+    if (hasAlpha && argumentOf(expr, 2, "alpha") && scalarOf(graph, argumentOf(expr, 2, "alpha")) != 1.0) return std::nullopt;
+    const auto first = scalarOf(graph, a);
+    const auto second = scalarOf(graph, b);
+    if (first.has_value() == second.has_value()) return std::nullopt;
+    const Argument& constant = first ? *a : *b;
+    const Argument& other = first ? *b : *a;
+    if (other.kind != Argument::Kind::Node || graph.node(other.node).constant) return std::nullopt;
+    const Value& value = *constantOf(graph, &constant);
+    ScalarOperation operation{other.node, first ? *first : *second, first.has_value(), value.kind() == ValueKind::Int, value.isTensor()};
+    return operation;
+}
+
+namespace {
+
+struct Spelling {
+    Meaning meaning;
+    std::string_view onnx, aten, atenScalar, prim, primTarget;
+};
+
+const Spelling& spellingOf(Meaning meaning) {
+    static constexpr Spelling table[] = {
+        {Meaning::Add, "Add", "add.Tensor", "add.Scalar", "add", "add"},
+        {Meaning::Mul, "Mul", "mul.Tensor", "mul.Scalar", "mul", "mul"},
+        {Meaning::Pow, "Pow", "pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow", "pow"},
+        {Meaning::Neg, "Neg", "neg", "neg", "neg", "neg"},
+    };
+    for (const Spelling& spelling : table) {
+        if (spelling.meaning == meaning) return spelling;
+    }
+    return table[0];
+}
+
+}  // namespace
+
+Expr makeArithmetic(const Expr& like, Meaning meaning, NodeId node, std::optional<Argument> operand) {
+    const Spelling& spelling = spellingOf(meaning);
+    Expr expr;
+    expr.kind = like.kind == ExprKind::CallModule ? ExprKind::CallFunction : like.kind;
+    expr.arguments.push_back(Argument::of(node));
+    const bool isNode = operand && operand->kind == Argument::Kind::Node;
+    if (operand) expr.arguments.push_back(std::move(*operand));
+    switch (familyOf(like)) {
+        case Family::Onnx:
+            expr.op = {like.op.domain, std::string(spelling.onnx), like.op.version};
+            expr.target = spelling.onnx;
+            return expr;
+        case Family::Aten: expr.op = {"aten", std::string(isNode ? spelling.aten : spelling.atenScalar), 0}; break;
+        case Family::Prim: expr.op = {"prim", std::string(spelling.prim), 0}; break;
+    }
+    const std::string plain(spelling.primTarget);
+    if (isDunder(like.target)) expr.target = "__" + plain + "__";
+    else if (like.target.starts_with("operator.")) expr.target = "operator." + plain;
+    else if (like.target.starts_with("torch.")) expr.target = "torch." + plain;
+    else expr.target = plain;
+    return expr;
+}
+
+Argument scalarOperand(Rewrite& rewrite, ExprId anchor, double scalar, bool wholeNumber, DType dtype, std::string why) {
+    const Expr& like = rewrite.graph().expr(anchor);
+    if (familyOf(like) != Family::Onnx) {
+        if (wholeNumber) return Argument::of(Value::ofInt(static_cast<std::int64_t>(scalar)));
+        return Argument::of(Value::ofFloat(scalar));
+    }
+    const std::string name = (like.outputs.empty() ? like.target : rewrite.graph().node(like.outputs.front()).name) + "_constant";
+    Tensor value = Tensor::scalar<double>(scalar);
+    if (auto cast = value.cast(dtype == DType::Undefined ? DType::Float32 : dtype)) value = std::move(*cast);
+    return Argument::of(rewrite.constantBefore(anchor, Value(std::move(value)), name, std::move(why)));
+}
+
+DType dtypeOf(const InternalGraph& graph, NodeId node) { return graph.node(node).type.dtype; }
+
+bool isKnownInteger(const InternalGraph& graph, NodeId node) {
+    const tensor::TypeInfo& type = graph.node(node).type;
+    if (type.kind && !type.isTensor()) return true;
+    return type.dtype != DType::Undefined && !tensor::isFloating(type.dtype);
+}
+
+}  // namespace sonde::passes
