@@ -3,7 +3,8 @@
 
 #include "app/verb.h"
 #include "app/verbs/options.h"
-#include "core/io/json/graph_json.h"
+#include "core/document/document_json.h"
+#include "core/document/tracer_robust.h"
 #include "core/trace/listing.h"
 
 namespace sonde::app {
@@ -18,8 +19,9 @@ struct TraceOptions {
 base::Result<int> trace(TraceOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load());
     const graph::InternalGraph& graph = *document->graph;
-    const std::string text = options.format == "nodes"   ? trace::originListing(graph)
-                             : options.format == "json"  ? io::graphJson(graph)
+    const bool collection = options.model.open.tracer == "robust";
+    const std::string text = options.format == "nodes"   ? collection ? document::collectionListing(*document) : trace::originListing(graph)
+                             : options.format == "json"  ? document::documentJson(*document)
                              : options.format == "dot"   ? trace::clusteredDot(graph)
                                                          : graph::printed(graph);
     fmt::print("{}", text);

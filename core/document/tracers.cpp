@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/document/tracer_robust.h"
 #include "core/document/tracers_fx.h"
 
 namespace sonde::document {

@@ -1,14 +1,19 @@
 #pragma once
 
 #include "core/document/tracers.h"
+#include "core/trace/module_path_tracer.h"
 
 namespace sonde::document {
 
-/// What can be traced is, the rest becomes opaque calls, so that every model opens and runs.
+/// What can be traced is, the rest becomes opaque calls, so that every model opens and runs; the graphs of what is inside
+/// of those are parts.
 base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request);
 /// fx's symbolic trace with the originating module of every node (reference 4).
 base::Result<TracedGraph> traceModulePath(const TraceRequest& request);
-/// RobustTracer (reference 2).
-base::Result<TracedGraph> traceRobust(const TraceRequest& request);
+
+/// Leaf classes as the options name them.
+void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options);
+/// The root as one call that runs it on values, with the reason as a finding.
+base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure);
 
 }  // namespace sonde::document

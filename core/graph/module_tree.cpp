@@ -50,4 +50,27 @@ std::int64_t ModuleTree::parameterCount(std::size_t index, bool recursive) const
     return count;
 }
 
+namespace {
+
+std::string reasonNotVisited(const ModuleTree& tree, std::size_t index, const std::function<bool(const std::string&)>& isLeaf) {
+    std::size_t above = tree.module(index).parent;
+    while (above != 0 && !tree.module(above).visited) above = tree.module(above).parent;
+    const ModuleInfo& caller = tree.module(above);
+    const std::string name = caller.qualname.empty() ? "the model" : "'" + caller.qualname + "'";
+    if (!caller.failure.empty()) return name + " could not be traced and was given up before it called this module";
+    if (isLeaf(caller.qualname)) return "inside of the leaf " + name + ", which is not traced into";
+    return "the forward of " + name + " never calls it";
+}
+
+}  // namespace
+
+void explainUnvisited(ModuleTree& tree, const std::function<bool(const std::string& qualname)>& isLeaf) {
+    for (std::size_t i = tree.modules().size(); i-- > 1;) {
+        if (tree.module(i).visited) tree.mutableModule(tree.module(i).parent).visited = true;
+    }
+    for (std::size_t i = 1; i < tree.modules().size(); ++i) {
+        if (!tree.module(i).visited) tree.mutableModule(i).note = reasonNotVisited(tree, i, isLeaf);
+    }
+}
+
 }  // namespace sonde::graph

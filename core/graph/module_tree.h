@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -27,6 +28,7 @@ struct ModuleInfo {
     std::vector<ParameterInfo> parameters;
     std::string failure;      ///< why it could not be traced; empty if it could
     bool visited = true;      ///< false: its forward was never reached while tracing
+    std::string note;         ///< the reason, of one that was not visited; may be empty
     bool inferred = false;    ///< the file does not name it; read from names or repeated structure
 };
 
@@ -49,5 +51,9 @@ class ModuleTree {
     std::vector<ModuleInfo> m_modules;
     std::unordered_map<std::string, std::size_t> m_index;
 };
+
+/// Completes the marks of a tree in which the modules that were called are marked visited: those without a call of their
+/// own that hold a visited one (lists, dicts) are visited, too; the others get the reason as their note.
+void explainUnvisited(ModuleTree& tree, const std::function<bool(const std::string& qualname)>& isLeaf);
 
 }  // namespace sonde::graph

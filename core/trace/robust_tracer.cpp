@@ -1,32 +1,70 @@
 #include "core/trace/robust_tracer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <deque>
+#include <mutex>
 
 namespace sonde::trace {
+
+namespace {
+
+struct LeafRegistry {
+    std::mutex mutex;
+    std::unordered_set<std::type_index> classes;
+};
+LeafRegistry& leafRegistry() {
+    static LeafRegistry registry;
+    return registry;
+}
+
+}  // namespace
+
+void RobustTracer::registerLeaf(std::type_index moduleClass) {
+    const std::scoped_lock lock(leafRegistry().mutex);
+    leafRegistry().classes.insert(moduleClass);
+}
+
+base::Result<void> RobustTracer::unregisterLeaf(std::type_index moduleClass) {
+    const std::scoped_lock lock(leafRegistry().mutex);
+    if (leafRegistry().classes.erase(moduleClass) == 0) return base::usageError("KeyError: the class is not registered as a leaf");
+    return {};
+}
+
+bool RobustTracer::isRegisteredLeaf(std::type_index moduleClass) {
+    const std::scoped_lock lock(leafRegistry().mutex);
+    return leafRegistry().classes.contains(moduleClass);
+}
 
 const std::string* RobustTracer::failureMessage(const Module& module) const {
     const auto found = m_failed.find(&module);
     return found == m_failed.end() ? nullptr : &found->second;
 }
 
+void RobustTracer::recordCallModule(const Module& module, const TraceError* error) {
+    m_seen.insert(&module);
+    if (error && m_failed.emplace(&module, error->message()).second) m_again = true;
+}
+
 bool RobustTracer::isLeafModule(const Module& module, std::string_view path) const {
-    return m_failed.contains(&module) || ModulePathTracer::isLeafModule(module, path);
+    return m_failed.contains(&module) || isRegisteredLeaf(module) || ModulePathTracer::isLeafModule(module, path);
 }
 
 bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
     if (m_asReference && !error.isTracingError()) return false;
-    m_failed.emplace(&module, error.message());
-    m_again = true;
+    recordCallModule(module, &error);
     return true;
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
     m_alive.push_back(root);
+    std::size_t left = namedModules(*root).size() + 1;  // each pass has a failed module more than the one before
     while (true) {
+        assert(left > 0);
+        --left;
         m_again = false;
         auto result = trace(root, concrete);
-        if (!m_again) return result;  // each repetition has a failed module more than the one before
+        if (!m_again || left == 0) return result;
     }
 }
 
@@ -37,25 +75,27 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
         if (parameter.fallback && !parameter.fallback->isTensor()) effective[parameter.name] = *parameter.fallback;
     }
     for (const auto& [name, value] : concrete) effective[name] = value;
-    if (isLeafModule(*root, {})) return traceLeaf(root, effective);
-    auto result = traceRepeatedly(root, effective);
+    auto result = isLeafModule(*root, {}) ? traceLeaf(root, effective) : traceRepeatedly(root, effective);
     m_seen.insert(root.get());
-    if (result) return *result;
-    m_failed.emplace(root.get(), result.error().what);
-    return std::make_shared<graph::InternalGraph>();
+    if (result) {
+        m_last = std::move(*result);
+    } else {
+        m_failed.emplace(root.get(), result.error().what);
+        m_last = std::make_shared<graph::InternalGraph>();
+    }
+    return m_last;
 }
 
-Tracer::GraphPtr RobustTracer::traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
     // Tried as any other root first: only tracing errors are what a leaf is for. What is inside does not count as visited.
-    const std::unordered_set<const Module*> seen = m_seen;
-    const auto tried = trace(root, concrete);
+    const auto seen = m_seen;
+    const auto failed = m_failed;
+    auto tried = trace(root, concrete);
     m_seen = seen;
-    m_seen.insert(root.get());
-    const bool tracingError = !tried && (tried.error().what.starts_with("TraceError") || tried.error().what.starts_with("TypeError"));
-    auto result = tried || tracingError ? traceOpaque(root, concrete) : tried;
-    if (result) return *result;
-    m_failed.emplace(root.get(), result.error().what);
-    return std::make_shared<graph::InternalGraph>();
+    m_failed = failed;
+    const auto failedWith = [&tried](std::string_view type) { return tried.error().what.starts_with(type); };
+    const bool counts = !tried && (m_asReference ? !failedWith("TraceError") && !failedWith("TypeError") : failedWith("NotImplementedError"));
+    return counts ? tried : traceOpaque(root, concrete);
 }
 
 const graph::InternalGraph* GraphCollection::find(const Module& module) const {
@@ -63,15 +103,19 @@ const graph::InternalGraph* GraphCollection::find(const Module& module) const {
     return found == m_entries.end() ? nullptr : found->graph.get();
 }
 
-void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete, bool asReference) {
-    m_tracer = std::make_unique<RobustTracer>(asReference);
+void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete,
+                                     const std::function<bool()>& stop) {
+    m_tracer = m_makeTracer();
     m_entries.clear();
     std::deque<std::shared_ptr<Module>> queue{model};
     std::unordered_set<const Module*> queued{model.get()};
-    while (!queue.empty()) {
+    while (!queue.empty() && !(stop && stop())) {
         const std::shared_ptr<Module> root = std::move(queue.front());
         queue.pop_front();
-        m_entries.push_back({root, m_tracer->traceRobust(root, root == model ? concrete : ConcreteArguments{})});
+        Entry entry{root, {}, {}, m_tracer->isLeafModule(*root, {})};
+        entry.graph = m_tracer->traceRobust(root, root == model ? concrete : ConcreteArguments{});
+        if (entry.graph->nodeCount() == 0) entry.failure = *m_tracer->failureMessage(*root);
+        m_entries.push_back(std::move(entry));
         for (const auto& [path, module] : namedModules(*root)) {
             if (!m_tracer->isFailed(*module)) continue;
             for (const Module::Child& child : module->children()) {
@@ -79,6 +123,12 @@ void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const
             }
         }
     }
+}
+
+GraphCollection recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete) {
+    GraphCollection collection;
+    collection.recursiveTrace(model, concrete);
+    return collection;
 }
 
 }  // namespace sonde::trace

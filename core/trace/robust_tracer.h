@@ -1,7 +1,8 @@
 #pragma once
 
-#include <map>
-#include <set>
+#include <functional>
+#include <memory>
+#include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -21,6 +22,8 @@ class RobustTracer : public ModulePathTracer {
     /// A leaf as root becomes placeholders, one call with an empty target, and the output (c4). Non-tensor defaults of
     /// the root's parameters are specialised as if they were given (c5).
     GraphPtr traceRobust(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete = {});
+    /// What traceRobust gave last; null before.
+    const GraphPtr& lastGraph() const { return m_last; }
 
     /// Only the repeating: nothing is specialised, and what reaches the root is an error.
     base::Result<GraphPtr> traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete = {});
@@ -29,17 +32,36 @@ class RobustTracer : public ModulePathTracer {
     /// "TraceError: …"; null if the module did not fail.
     const std::string* failureMessage(const Module& module) const;
     bool isUnvisited(const Module& module) const { return !m_seen.contains(&module); }
+    /// Marks a module visited; with an error also failed, and then the running trace is repeated. A later success does
+    /// not take a failure back, and the first message stays.
+    void recordCallModule(const Module& module, const TraceError* error = nullptr);
+
+    // Classes whose modules are leaves for every robust tracer: one set for the process. Exactly the class, not those
+    // derived from it. Thread-safe. Classes of archives have no C++ type: name them with addLeafClass.
+    static void registerLeaf(std::type_index moduleClass);
+    /// Error: the class is not registered ("KeyError").
+    static base::Result<void> unregisterLeaf(std::type_index moduleClass);
+    static bool isRegisteredLeaf(std::type_index moduleClass);
+    static bool isRegisteredLeaf(const Module& module) { return isRegisteredLeaf(std::type_index(typeid(module))); }
+    template <typename M>
+    static void registerLeaf() { registerLeaf(std::type_index(typeid(M))); }
+    template <typename M>
+    static base::Result<void> unregisterLeaf() { return unregisterLeaf(std::type_index(typeid(M))); }
+    template <typename M>
+    static bool isRegisteredLeaf() { return isRegisteredLeaf(std::type_index(typeid(M))); }
+
+    bool isLeafModule(const Module& module, std::string_view path) const override;
 
   protected:
-    bool isLeafModule(const Module& module, std::string_view path) const override;
     bool absorbs(const Module& module, const TraceError& error) override;
     void moduleSeen(const Module& module) override { m_seen.insert(&module); }
 
   private:
-    GraphPtr traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
+    base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
 
     bool m_asReference;
     bool m_again = false;
+    GraphPtr m_last;
     std::unordered_map<const Module*, std::string> m_failed;
     std::unordered_set<const Module*> m_seen;
     std::vector<std::shared_ptr<const Module>> m_alive;  ///< addresses are keys: nothing that was traced may go
@@ -51,11 +73,19 @@ class GraphCollection {
     struct Entry {
         std::shared_ptr<Module> root;
         Tracer::GraphPtr graph;  ///< without nodes if the root failed
+        std::string failure;     ///< why it is without nodes; empty: it was traced
+        bool isLeaf = false;     ///< the graph is one call of the root, which was not entered
     };
+    using MakeTracer = std::function<std::unique_ptr<RobustTracer>()>;
+
+    GraphCollection() : m_makeTracer([] { return std::make_unique<RobustTracer>(); }) {}
+    /// With tracers that know more leaves, or behave as the reference.
+    explicit GraphCollection(MakeTracer makeTracer) : m_makeTracer(std::move(makeTracer)) {}
 
     /// Starts anew: traces the model, then breadth-first the direct children of every failed module, each module once.
-    /// `concrete` is for the model only.
-    void recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete = {}, bool asReference = false);
+    /// `concrete` is for the model only. Ends early, with what there is, once `stop` says so (asked before each root).
+    void recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete = {},
+                        const std::function<bool()>& stop = {});
 
     const std::vector<Entry>& entries() const { return m_entries; }  ///< in the order of tracing
     /// Null if the module was not traced as a root.
@@ -64,9 +94,16 @@ class GraphCollection {
     const std::string* failureMessage(const Module& module) const { return m_tracer ? m_tracer->failureMessage(module) : nullptr; }
     bool isUnvisited(const Module& module) const { return !m_tracer || m_tracer->isUnvisited(module); }
 
+    /// The tracer that all graphs were made with; null before.
+    const RobustTracer* tracer() const { return m_tracer.get(); }
+
   private:
+    MakeTracer m_makeTracer;
     std::unique_ptr<RobustTracer> m_tracer;
     std::vector<Entry> m_entries;
 };
+
+/// A new collection of the graphs of a model.
+GraphCollection recursiveTrace(const std::shared_ptr<Module>& model, const ConcreteArguments& concrete = {});
 
 }  // namespace sonde::trace

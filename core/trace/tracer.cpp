@@ -89,6 +89,10 @@ graph::ModuleTree Tracer::tree() const {
         const auto failure = m_failures.find(info.qualname);
         if (failure != m_failures.end() && !(module && module->isLibrary())) info.failure = failure->second;
     }
+    graph::explainUnvisited(tree, [this](const std::string& qualname) {
+        const Module* module = m_root->find(qualname);
+        return !qualname.empty() && module && isLeafModule(*module, qualname);
+    });
     return tree;
 }
 
@@ -106,6 +110,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_calls.clear();
     m_visited.clear();
     m_failures.clear();
+    m_flatResult = false;
     m_isTensor.clear();
     m_rebound.clear();
     m_constants.clear();
@@ -132,7 +137,7 @@ base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root,
     try {
         const std::vector<Var> arguments = placeholders(concrete);
         const Var result = record(ExprKind::CallModule, {}, {}, {}, arguments, {}, m_root->makesTensor());
-        makeOpaque(*m_root, m_graph->node(result.node()).producer, arguments, {});
+        recordInside(*m_root, {}, m_graph->node(result.node()).producer, arguments, {});
         finish(result);
     } catch (const TraceError& error) {
         return error.toError(m_root->className());
@@ -180,6 +185,7 @@ Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& ca
 
 Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
     if (value.isListLike() || value.kind() == tensor::ValueKind::Dict) {
+        m_flatResult = true;
         std::size_t count = 0;
         const std::function<Var(const Value&)> leaves = [&](const Value& item) -> Var {
             std::vector<Var> items;
@@ -197,7 +203,8 @@ Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
         return leaves(value);
     }
     const Var given = placeholder(parameter, parameter.name + "_1");
-    const std::string text = value.isNone() ? "None" : value.text();
+    std::string text = value.isNone() ? "None" : value.text();
+    if (value.kind() == tensor::ValueKind::Float && text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
     const std::string message = parameter.name + " has been specialized to have value " + text + " but got another value";
     if (value.isNone()) {
         callFunction(Function{"_assert_is_none", "_assert_is_none", "_assert_is_none", false, "prim"}, {given, message});
@@ -208,8 +215,26 @@ Var Tracer::specialised(const ForwardParameter& parameter, const Value& value) {
     return Var(value);
 }
 
+namespace {
+
+void collectLeaves(Argument argument, std::vector<Argument>& into) {
+    using Kind = Argument::Kind;
+    if (argument.kind != Kind::List && argument.kind != Kind::Tuple && argument.kind != Kind::Dict) {
+        into.push_back(std::move(argument));
+        return;
+    }
+    for (Argument& item : argument.items) collectLeaves(std::move(item), into);
+}
+
+}  // namespace
+
 void Tracer::finish(const Var& result) {
     Argument structure = toArgument(result);
+    if (m_flatResult) {
+        std::vector<Argument> leaves;
+        collectLeaves(std::move(structure), leaves);
+        structure = Argument::container(Argument::Kind::List, std::move(leaves));
+    }
     m_graph->setResult(m_graph->mainId(), structure);
     Expr output;
     output.kind = ExprKind::Output;
@@ -227,8 +252,9 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     if (m_frames.size() > kMaxDepth || static_cast<std::size_t>(std::count(path->begin(), path->end(), '.')) > kMaxDepth) {
         throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
     }
+    const bool insideOfLeaf = m_frames.size() > 1;
     m_visited.insert(*path);
-    moduleSeen(module);
+    if (!insideOfLeaf) moduleSeen(module);
     const Restore restoreModule(m_currentModule);
     const Restore restoreClass(m_currentClass);
     m_currentModule = *path;
@@ -238,7 +264,7 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     try {
         return callThrough(module, *path, arguments, keywords);
     } catch (const TraceError& error) {
-        if (!absorbs(module, error)) throw;
+        if (insideOfLeaf || !absorbs(module, error)) throw;
         m_failures.emplace(*path, error.message());
     }
     abandon(mark);

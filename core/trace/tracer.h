@@ -52,8 +52,8 @@ class Tracer {
 
     /// Traces a module. Errors: what its forward did that cannot be followed, with the module where it happened.
     base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
-    /// Does not look into the root: its parameters, one call with an empty target (named `_unnamed`) that runs the root on
-    /// values, and the output (reference 2, c4).
+    /// Takes the root for a leaf: its parameters, one call with an empty target (named `_unnamed`), and the output
+    /// (reference 2, c4). What the call does is inside of it as with any leaf; if that cannot be traced, it runs on values.
     base::Result<GraphPtr> traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Traces a function of as many parameters as names are given; it is wrapped in a module that holds its constants.
     base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
@@ -125,6 +125,7 @@ class Tracer {
     virtual bool absorbs(const Module& module, const TraceError& error) { (void)module, (void)error; return false; }
     /// In-place methods change what later uses of their receiver mean (needed for right values).
     virtual bool followsInPlace() const { return true; }
+    /// A module is called in the main body (what a leaf calls inside of it does not count).
     virtual void moduleSeen(const Module& module) { (void)module; }
     /// The value of a node, for tracers that know it, or an answer that says enough. Overriders may record that it was
     /// asked for, or throw another TraceError than the usual one.
@@ -180,6 +181,7 @@ class Tracer {
     std::unordered_map<const Slot*, std::string> m_slotPaths;
     std::unordered_map<std::string, int> m_calls;  ///< how often each path was called
     std::unordered_set<std::string> m_visited;
+    bool m_flatResult = false;                     ///< a parameter was taken apart, so the result is, too
     std::map<std::string, std::string> m_failures;
     std::vector<bool> m_isTensor;                  ///< by node
     std::unordered_map<graph::NodeId, graph::NodeId> m_rebound;

@@ -111,7 +111,7 @@ bool Var::toBool() const {
 std::int64_t Var::toInt() const {
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Int)) return Var(*value).toInt();
-        throw TraceError(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as an integer");
+        throw TraceError(TraceErrorKind::IntConversion, "'Proxy' object cannot be interpreted as an integer");
     }
     if (m_kind == Kind::Value) {
         if (m_value.kind() == ValueKind::Int) return m_value.toInt();
@@ -136,7 +136,7 @@ double Var::toFloat() const {
 std::size_t Var::length() const {
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Length)) return Var(*value).length();
-        throw TraceError(TraceErrorKind::Length, "'len' is not supported in symbolic tracing: the length is not known");
+        throw TraceError(TraceErrorKind::Length, "'len' is not supported in symbolic tracing by default: the length is not known");
     }
     if (m_kind != Kind::Value) return m_items->size();
     if (m_value.isListLike()) return m_value.items().size();

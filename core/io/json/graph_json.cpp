@@ -92,9 +92,7 @@ Json scopeJson(const graph::Scope& scope) {
                 {"call", scope.call}};
 }
 
-}  // namespace
-
-std::string graphJson(const InternalGraph& graph) {
+Json graphObject(const InternalGraph& graph) {
     Json root;
     root["format"] = "sonde-graph";
     root["version"] = 1;
@@ -107,6 +105,23 @@ std::string graphJson(const InternalGraph& graph) {
     }
     root["scopes"] = Json::array();
     for (const graph::Scope& scope : graph.scopes()) root["scopes"].push_back(scopeJson(scope));
+    return root;
+}
+
+}  // namespace
+
+std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts, const std::vector<JsonFailure>& failures) {
+    Json root = graphObject(graph);
+    for (const JsonPart& part : parts) {
+        root["parts"].push_back({{"qualname", part.qualname},
+                                 {"module_class", part.moduleClass},
+                                 {"failure", part.failure},
+                                 {"note", part.note},
+                                 {"graph", part.graph ? graphObject(*part.graph) : Json(nullptr)}});
+    }
+    for (const JsonFailure& failure : failures) {
+        root["failures"].push_back({{"qualname", failure.qualname}, {"module_class", failure.moduleClass}, {"message", failure.message}});
+    }
     return root.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,14 +1,33 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/graph/internal_graph.h"
 
 namespace sonde::io {
 
+/// A further graph of the model, that of a module on its own.
+struct JsonPart {
+    std::string_view qualname;
+    std::string_view moduleClass;
+    std::string_view failure;
+    std::string_view note;
+    const graph::InternalGraph* graph = nullptr;  ///< null if it failed
+};
+/// A module that could not be traced.
+struct JsonFailure {
+    std::string_view qualname;
+    std::string_view moduleClass;
+    std::string_view message;
+};
+
 /// The graph as one JSON object: {"format":"sonde-graph","version":1,"inputs","outputs","nodes","scopes"}. Nodes are listed
 /// in execution order, those of inner bodies behind their owner. Unknown extents are their symbol or null. Text that is
-/// not UTF-8 has its bad bytes replaced.
-std::string graphJson(const graph::InternalGraph& graph);
+/// not UTF-8 has its bad bytes replaced. If there are any, "parts" (qualname, module_class, failure, note, graph) and
+/// "failures" (qualname, module_class, message) follow.
+std::string graphJson(const graph::InternalGraph& graph, const std::vector<JsonPart>& parts = {},
+                      const std::vector<JsonFailure>& failures = {});
 
 }  // namespace sonde::io

@@ -1,0 +1,207 @@
+// Acceptance cases of recursive tracing: the graphs of a model and of what is inside of modules that fail. Numbers are
+// those of part (d) of the robust tracer's reference.
+
+#include <QtTest>
+
+#include "tests/core/trace/robust_models.h"
+
+using namespace robust_models;
+using std::string;
+using trace::GraphCollection;
+using trace::RobustTracer;
+
+namespace {
+
+GraphCollection asReference() {
+    return GraphCollection([] { return std::make_unique<RobustTracer>(true); });
+}
+
+/// The traced roots in order, by their path below the model.
+string roots(const GraphCollection& collection, nn::Module& model) {
+    string result;
+    const auto modules = trace::namedModules(model);
+    for (const GraphCollection::Entry& entry : collection.entries()) {
+        for (const auto& [path, module] : modules) {
+            if (module == entry.root.get()) result += (result.empty() ? "" : " ") + (path.empty() ? model.className() : path);
+        }
+    }
+    return result;
+}
+
+string graphOf(const GraphCollection& collection, nn::Module& model, std::string_view path) {
+    const nn::Module* module = model.find(path);
+    const graph::InternalGraph* graph = module ? collection.find(*module) : nullptr;
+    return graph ? names(*graph) : "no graph";
+}
+
+/// I{l}: calls `l` after `use` has asked the input for something that only a run can know.
+std::shared_ptr<Custom> asking(std::function<Var(const Var&)> use) {
+    auto inner = custom("I", [use](Custom& self, std::span<const Var> in) { return self.at("l")(in[0] + use(in[0])); });
+    inner->addChild("l", linear());
+    return inner;
+}
+
+}  // namespace
+
+class TestGraphCollection : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void case01_w3_controlFlowInTheMiddle() {
+        const auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("head")(self.at("cf")(self.at("stem")(in[0]))); });
+        const auto cf = controlFlow();
+        net->addChild("stem", linear());
+        net->addChild("cf", cf);
+        net->addChild("head", linear());
+        net->addChild("unused", linear());
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        QCOMPARE(roots(collection, *net), string("Net cf.a cf.b"));
+        const graph::InternalGraph& whole = *collection.entries()[0].graph;
+        QCOMPARE(names(whole), string("x stem cf head output"));
+        QCOMPARE(call(whole, "cf"), string("cf(stem)"));
+        QCOMPARE(call(whole, "head"), string("head(cf)"));
+        QCOMPARE(graphOf(collection, *net, "cf.a"), string("input_1 _unnamed output"));
+        QCOMPARE(target(*collection.find(*cf->child("a")), "_unnamed"), string());
+        QCOMPARE(graphOf(collection, *net, "cf.b"), string("input_1 _0 _1 output"));
+        QCOMPARE(target(*collection.find(*cf->child("b")), "_0"), string("0"));
+        QCOMPARE(target(*collection.find(*cf->child("b")), "_1"), string("1"));
+        for (const auto& [path, module] : trace::namedModules(*net)) {
+            QCOMPARE(collection.isFailed(*module), path == "cf");
+            QCOMPARE(collection.isUnvisited(*module), path == "unused");
+        }
+        QCOMPARE(*collection.failureMessage(*cf),
+                 string("TraceError: symbolically traced variables cannot be used as inputs to control flow"));
+    }
+
+    void case01_w3_controlFlowAlone() {
+        const auto cf = controlFlow();
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(cf);
+        QCOMPARE(roots(collection, *cf), string("CF a b"));
+        QCOMPARE(collection.entries()[0].graph->nodeCount(), 0U);
+        QCOMPARE(collection.entries()[0].failure, *collection.failureMessage(*cf));
+        QVERIFY(collection.isFailed(*cf));
+        QCOMPARE(graphOf(collection, *cf, "b"), string("input_1 _0 _1 output"));
+    }
+
+    void case02_rangeOverASize() {
+        const auto loop = [] {
+            return custom("Loop", [](Custom&, std::span<const Var> in) {
+                Var x = in[0];
+                for (std::int64_t i = 0; i < in[0].attr("shape")[Var(0)].toInt(); ++i) x = x + 1;
+                return x;
+            });
+        };
+        const auto net = chain("Net", {{"r", loop()}, {"r2", loop()}});
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        QCOMPARE(graphOf(collection, *net, ""), string("x r r2 output"));
+        for (const char* path : {"r", "r2"}) {
+            const string message = *collection.failureMessage(*net->child(path));
+            QVERIFY(message.starts_with("TypeError: ") && message.ends_with("cannot be interpreted as an integer"));
+        }
+    }
+
+    void case03_conversionToInt() {
+        const auto net = chain("O", {{"i", asking([](const Var& x) { return Var(nn::sum(x).toInt()); })}});
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        QCOMPARE(graphOf(collection, *net, ""), string("x i output"));
+        QVERIFY(collection.failureMessage(*net->child("i"))->starts_with("TypeError: "));
+        QCOMPARE(roots(collection, *net), string("O i.l"));
+    }
+
+    void case04_lengthReachesTheRoot() {
+        const auto net = chain("O2", {{"a", linear()}, {"i", asking([](const Var& x) { return Var(x.length()); })}, {"b", linear()}});
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        QCOMPARE(roots(collection, *net), string("O2 a i b i.l"));
+        QCOMPARE(graphOf(collection, *net, ""), string());
+        QCOMPARE(graphOf(collection, *net, "i"), string());
+        QVERIFY(collection.failureMessage(*net)->starts_with("RuntimeError: "));
+        QVERIFY(collection.isFailed(*net->child("i")));
+        for (const char* leaf : {"a", "b", "i.l"}) QCOMPARE(graphOf(collection, *net, leaf), string("input_1 _unnamed output"));
+        // Without the reference's limits the root is kept.
+        QCOMPARE(names(*trace::recursiveTrace(net).entries()[0].graph), string("x a i b output"));
+    }
+
+    void case06_nestedFailures() {
+        // D iterates a symbolic value before it calls anything; n has no forward.
+        const auto d = custom("D", [](Custom&, std::span<const Var> in) { return in[0].iterate().front(); });
+        d->addChild("cf", controlFlow());
+        d->addChild("n", std::make_shared<nn::ModuleDict>(std::vector<std::pair<string, std::shared_ptr<nn::Module>>>{{"k", linear()}}));
+        const auto net = chain("O5", {{"d", d}});
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        QCOMPARE(roots(collection, *net), string("O5 d.cf d.n d.cf.a d.cf.b d.n.k"));
+        QCOMPARE(graphOf(collection, *net, ""), string("x d output"));
+        string failed;
+        for (const auto& [path, module] : trace::namedModules(*net)) {
+            if (collection.isFailed(*module)) failed += path + ' ';
+        }
+        QCOMPARE(failed, string("d d.cf d.n "));
+        QCOMPARE(*collection.failureMessage(*net->find("d.n")),
+                 string("NotImplementedError: Module [ModuleDict] is missing the required \"forward\" function"));
+    }
+
+    void case11_sharedFailingModule() {
+        const auto shared = controlFlow();
+        const auto net = chain("Net", {{"a", shared}, {"b", shared}, {"c", linear()}});
+        GraphCollection collection = asReference();
+        collection.recursiveTrace(net);
+        const graph::InternalGraph& whole = *collection.entries()[0].graph;
+        QCOMPARE(names(whole), string("x a a_1 c output"));
+        QCOMPARE(target(whole, "a"), string("a"));
+        QCOMPARE(target(whole, "a_1"), string("a"));
+        QCOMPARE(roots(collection, *net), string("Net a.a a.b"));
+    }
+
+    void case14_freshCollection() {
+        GraphCollection collection;
+        const auto net = linear();
+        QVERIFY(collection.entries().empty());
+        QVERIFY(collection.isUnvisited(*net));
+        QVERIFY(!collection.isFailed(*net));
+        QCOMPARE(collection.failureMessage(*net), nullptr);
+        QCOMPARE(collection.find(*net), nullptr);
+        collection.recursiveTrace(net);
+        QVERIFY(collection.find(*net));
+        const auto second = linear();
+        collection.recursiveTrace(second);
+        QCOMPARE(collection.find(*net), nullptr);
+        QVERIFY(collection.isUnvisited(*net));
+        QVERIFY(collection.find(*second));
+    }
+
+    void case17_everyGraphIsValid() {
+        const auto net = chain("Net", {{"cf", controlFlow()}, {"e", err()}, {"i", asking([](const Var& x) { return Var(x.length()); })}});
+        const GraphCollection collection = trace::recursiveTrace(net);
+        QVERIFY(collection.entries().size() > 3);
+        for (const GraphCollection::Entry& entry : collection.entries()) QVERIFY(entry.graph->validate().has_value());
+    }
+
+    void concreteArgumentsAreForTheModelOnly() {
+        // The model and its failing part's child both have a parameter test_flag.
+        const auto inner = custom("Inner", [](Custom& self, std::span<const Var> in) { return self.at("f")(in[0].iterate().front()); });
+        inner->addChild("f", flag());
+        const auto net = custom("Net", [](Custom& self, std::span<const Var> in) { return self.at("inner")(in[1] ? in[0] + 1 : in[0]); },
+                                {{"x", std::nullopt, false}, {"test_flag", tensor::Value::ofBool(false), false}});
+        net->addChild("inner", inner);
+        GraphCollection collection;
+        collection.recursiveTrace(net, {{"test_flag", tensor::Value::ofBool(true)}});
+        QCOMPARE(graphOf(collection, *net, ""), string("x test_flag_1 eq _assert add inner output"));
+        QCOMPARE(graphOf(collection, *net, "inner.f"), string("x test_flag_1 eq _assert conv output"));
+    }
+
+    void stopsWhenTold() {
+        const auto net = chain("Net", {{"cf", controlFlow()}});
+        GraphCollection collection;
+        int asked = 0;
+        collection.recursiveTrace(net, {}, [&asked] { return ++asked > 1; });
+        QCOMPARE(collection.entries().size(), 1U);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGraphCollection)
+#include "tst_graph_collection.moc"
