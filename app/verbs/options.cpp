@@ -18,7 +18,7 @@ void ModelOptions::addTo(CLI::App& command) {
     command.add_option("--concrete", concrete, "NAME=VALUE: give a parameter a fixed value (again for more)")
         ->allow_extra_args(false);
     command.add_option("--weights", open.weights,
-                       "For zoo:NAME: take parameters and buffers by name from FILE (.npz, TorchScript .pt, .onnx); all must fit");
+                       "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
     std::string known = "Change the graph before use (again for more, in order):";
     for (const passes::Pass& pass : passes::passes()) known += " " + std::string(pass.id) + ": " + std::string(pass.sentence) + ".";
     command.add_option("--pass", open.passes, known)->type_name("NAME")->allow_extra_args(false);

@@ -6,6 +6,7 @@
 #include "core/io/npz/npz.h"
 #include "core/io/onnx/onnx_reader.h"
 #include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/state_dict.h"
 
 namespace sonde::document {
 
@@ -33,6 +34,13 @@ base::Result<Weights> weightsOfArchive(const std::filesystem::path& path) {
     return weights;
 }
 
+base::Result<Weights> weightsOfStateDict(const std::filesystem::path& path) {
+    SONDE_ASSIGN(auto tensors, io::script::readStateDict(path));
+    Weights weights;
+    for (auto& [name, value] : tensors) weights[name] = std::move(value);
+    return weights;
+}
+
 base::Result<Weights> weightsOfOnnx(std::shared_ptr<const base::MappedFile> file, const base::WorkContext& work) {
     SONDE_ASSIGN(const io::OnnxModel model, io::readOnnx(std::move(file), work));
     Weights weights;
@@ -48,6 +56,7 @@ base::Result<Weights> weightsOfOnnx(std::shared_ptr<const base::MappedFile> file
 base::Result<Weights> weightsOf(const std::filesystem::path& path, const base::WorkContext& work) {
     SONDE_ASSIGN(std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     const std::span<const std::byte> head = file->window(0, std::min<std::size_t>(file->sizeBytes(), 64 * 1024));
+    if (io::script::looksLikeStateDict(head, path)) return weightsOfStateDict(path);
     if (io::script::looksLikeTorchFile(head, path)) return weightsOfArchive(path);
     if (io::looksLikeOnnx(head, file->sizeBytes())) return weightsOfOnnx(std::move(file), work);
     return weightsOfNpz(path);

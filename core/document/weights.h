@@ -10,6 +10,7 @@ namespace sonde::document {
 
 /// Replaces a module's parameters and buffers by those of the same names in a file, recognised by its content:
 ///   .npz         arrays by key
+///   state dict   tensors of a file of torch.save, new or old form
 ///   TorchScript  parameters and buffers of the archive's modules
 ///   ONNX         initializers of the main graph
 /// The file must have just what the model has, with the same shapes and dtypes; only BatchNorm's counters

@@ -41,6 +41,8 @@ class Machine {
         }
     }
 
+    std::size_t position() const { return m_position; }  ///< behind what was read
+
   private:
     base::Error wrong(const std::string& what) const {
         return base::unreadable("the pickle is damaged: " + what, std::string(m_place) + ", byte " + std::to_string(m_opStart));
@@ -304,8 +306,12 @@ class Machine {
 
 }  // namespace
 
-base::Result<Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks, std::string_view place) {
-    return Machine(bytes, hooks, place).run();
+base::Result<Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks, std::string_view place,
+                               std::size_t* sizeBytes) {
+    Machine machine(bytes, hooks, place);
+    auto value = machine.run();
+    if (sizeBytes) *sizeBytes = machine.position();
+    return value;
 }
 
 }  // namespace sonde::io

@@ -46,7 +46,9 @@ struct PickleHooks {
 
 /// Reads one pickled value (protocols 2 to 4 as far as TorchScript and state dicts use them; Lib/pickletools.py has the
 /// list). No code of any kind is executed: instances become PickledObjects. Containers are shared as in the pickle.
+/// `sizeBytes`, if given, becomes the number of bytes that the value takes: another pickle may follow.
 /// Errors name the byte offset: unknown opcodes, a stack or memo used wrongly, nesting or growth beyond bounds.
-base::Result<tensor::Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks, std::string_view place);
+base::Result<tensor::Value> readPickle(std::span<const std::byte> bytes, const PickleHooks& hooks, std::string_view place,
+                                       std::size_t* sizeBytes = nullptr);
 
 }  // namespace sonde::io

@@ -145,6 +145,8 @@ class TestZoo : public QObject {
         }
         QTest::newRow("control_flow") << "control_flow.script.pt" << "control_flow.npz" << "control_flow";
         QTest::newRow("robust_nested") << "robust_nested.script.pt" << "robust_nested.npz" << "robust_nested";
+        QTest::newRow("state dict") << "mlp_functional.state_dict.pt" << "mlp_functional.npz" << "mlp_functional";
+        QTest::newRow("state dict, old form") << "mlp_functional.legacy.pt" << "mlp_functional.npz" << "mlp_functional";
         QTest::newRow("onnx initializers") << "squeezenet1_1.onnx" << "squeezenet1_1.npz" << "squeezenet1_1?width=0.5&classes=100";
     }
     void weightsOfAnArchiveGiveItsValues() {
@@ -287,12 +289,77 @@ class TestZoo : public QObject {
         QVERIFY2(what.contains("cf.a.bias is float32[4] in the model and float32[4,4] in the file"), qPrintable(what));
     }
 
+    /// Cut short or with a byte changed: an error or other numbers, never a crash.
+    void damagedStateDicts_data() {
+        QTest::addColumn<QString>("file");
+        QTest::newRow("zip") << "mlp_functional.state_dict.pt";
+        QTest::newRow("old form") << "mlp_functional.legacy.pt";
+    }
+    void damagedStateDicts() {
+        QFETCH(QString, file);
+        QTemporaryDir folder;
+        const QByteArray whole = fileContent(test::referenceModels() + '/' + file);
+        QVERIFY(!whole.isEmpty());
+        const QString path = folder.filePath("weights.pt");
+        const auto tryIt = [&path](const QByteArray& content) {
+            QFile out(path);
+            QVERIFY(out.open(QIODevice::WriteOnly));
+            out.write(content);
+            out.close();
+            document::OpenOptions options;
+            options.weights = path.toStdString();
+            const auto opened = document::open("zoo:mlp_functional", options);
+            if (!opened) QVERIFY(!opened.error().what.empty());
+        };
+        for (qsizetype size = 0; size < whole.size(); size += 41) tryIt(whole.first(size));
+        for (qsizetype at = 0; at < whole.size(); at += 13) {
+            QByteArray changed = whole;
+            changed[at] = static_cast<char>(changed[at] ^ 0x55);
+            tryIt(changed);
+        }
+    }
+
     void weightsAreForBuiltInModels() {
         document::OpenOptions options;
         options.weights = "weights.npz";
         const auto failed = document::open((test::referenceModels() + "/gpt_mini.onnx").toStdString(), options);
         QVERIFY(!failed);
         QCOMPARE(failed.error().kind, base::ErrorKind::Usage);
+    }
+
+    void helpPageNamesEveryModel() {
+        const QByteArray page = fileContent(QStringLiteral(SONDE_SOURCE_DIR "/resources/help/models.md"));
+        for (const zoo::ModelEntry& model : zoo::models()) {
+            QVERIFY2(page.contains('`' + QByteArray(model.name.data(), static_cast<qsizetype>(model.name.size())) + '`'), std::string(model.name).c_str());
+        }
+    }
+
+    /// A decoder's token sees those before it alone; a masked token of the encoder is seen by nobody.
+    void attentionIsMasked_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<bool>("causal");
+        QTest::newRow("gpt2") << "gpt2?layers=2&heads=2&dim=16&vocab=50&positions=16" << true;
+        QTest::newRow("gpt_mini") << "gpt_mini" << true;
+        QTest::newRow("bert_base") << "bert_base?layers=2&heads=2&dim=16&vocab=50&positions=16" << false;
+    }
+    void attentionIsMasked() {
+        QFETCH(QString, model);
+        QFETCH(bool, causal);
+        const auto document = opened(model);
+        QVERIFY(document);
+        using tensor::Tensor;
+        const auto output = [&](std::int64_t last, std::int64_t seen) {
+            std::vector<tensor::Value> values{Tensor::of<std::int64_t>({1, 5}, {3, 1, 4, 1, last})};
+            if (!causal) values.emplace_back(Tensor::of<std::int64_t>({1, 5}, {1, 1, 1, 1, seen}));
+            exec::Runner runner(1);
+            const auto plan = exec::Plan::make(document->graph, {}).value();
+            return runner.run(*plan, values).outputs.front().tensor().sliced(1, 0, 4).contiguous().value();
+        };
+        QVERIFY(tensor::identical(output(5, 0), output(9, 0)));
+        if (!causal) QVERIFY(!tensor::identical(output(5, 1), output(9, 1)));
+        const Tensor y = output(5, 0);
+        for (std::int64_t i = 0; i < y.numel(); ++i) QVERIFY(std::isfinite(y.toDouble(i)));
+        QVERIFY(y.toDouble(0) != y.toDouble(1));
     }
 
     /// A parameter's numbers depend on the seed and its name alone, small or large.
