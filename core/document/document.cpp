@@ -88,11 +88,22 @@ Result<NodeId> Document::findNode(std::string_view text) const {
     return usageError("there is no node '" + std::string(text) + "'", {}, std::move(hint));
 }
 
+namespace {
+
+/// What is done for every format once there is a graph.
+Result<void> complete(Document& document, const OpenOptions& options, const base::WorkContext& work) {
+    document.options = options;
+    SONDE_TRY(applyPasses(document, options, work));
+    findUnknownOperators(document);
+    return {};
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
     if (std::string_view(model).starts_with(kZoo)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
-        SONDE_TRY(applyPasses(*document, options, work));
-        findUnknownOperators(*document);
+        SONDE_TRY(complete(*document, options, work));
         return std::shared_ptr<const Document>(document);
     }
     if (!options.weights.empty()) {
@@ -104,8 +115,7 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
     for (const Format& format : formats()) {
         if (!format.recognises(head, path)) continue;
         SONDE_ASSIGN(const std::shared_ptr<Document> document, format.open(path, options, work));
-        SONDE_TRY(applyPasses(*document, options, work));
-        findUnknownOperators(*document);
+        SONDE_TRY(complete(*document, options, work));
         return std::shared_ptr<const Document>(document);
     }
     return unknownFile(path, head, file->sizeBytes());

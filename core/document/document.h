@@ -76,6 +76,8 @@ base::Result<std::shared_ptr<const Document>> open(const std::string& model, con
 /// One of a document's further graphs as a document of its own: same modules, its own inputs and outputs. Null if that
 /// part has no graph.
 std::shared_ptr<const Document> documentOfPart(const Document& whole, std::size_t part);
+/// The graph before the passes as a document. Null if there were no passes.
+std::shared_ptr<const Document> documentBeforePasses(const Document& whole);
 
 /// A file format that can be opened. One entry in the table in formats.cpp for each.
 struct Format {

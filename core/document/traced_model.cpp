@@ -44,7 +44,6 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     document->diagnostics = std::move(traced.diagnostics);
     document->parts = std::move(traced.parts);
     document->traced = true;
-    document->options = options;
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);
     for (graph::NodeId node : graph->inputs()) {

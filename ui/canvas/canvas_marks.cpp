@@ -30,6 +30,7 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (std::size_t i = 0; i < hits.size(); ++i)
         mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kHit | kCurrentHit : kHit);
     for (const graph::ExprId id : m_untraced) mark(id, kUntraced);
+    for (const auto& [id, flag] : m_passFlags) mark(id, flag);
     if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
 
     const auto& recording = m_context.recording();
@@ -57,6 +58,15 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (std::size_t i = 0; i < flags.size(); ++i)
         if (holds[i] && !reached[i]) flags[i] |= kDimmed;
     return flags;
+}
+
+void GraphCanvas::findPassMarks() {
+    using PassMark = context::InspectorContext::PassMark;
+    m_passFlags.clear();
+    for (const auto& [node, mark] : m_context.passMarks())
+        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Went   ? kWent
+                                                                        : mark == PassMark::Came ? kCame
+                                                                                                 : kChanged);
 }
 
 void GraphCanvas::findUntraced() {

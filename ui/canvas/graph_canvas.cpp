@@ -58,6 +58,7 @@ void GraphCanvas::connectContext() {
     using Context = context::InspectorContext;
     connect(&m_context, &Context::documentOpened, this, [this] {
         findUntraced();
+        findPassMarks();
         clearScene();
         requestLayout();
     });

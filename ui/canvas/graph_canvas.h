@@ -157,6 +157,7 @@ class GraphCanvas : public QWidget {
     void refreshPreviews();
     std::vector<std::uint16_t> computeFlags() const;
     void findUntraced();
+    void findPassMarks();
     QString failureText(graph::ExprId expr) const;
 
     // canvas_paint.cpp
@@ -197,6 +198,7 @@ class GraphCanvas : public QWidget {
     std::shared_ptr<ScenePainter> m_painter;
     SceneMarks m_marks;
     std::vector<graph::ExprId> m_untraced;  ///< calls of modules that could not be traced
+    std::vector<std::pair<graph::ExprId, std::uint16_t>> m_passFlags;  ///< what passes did, as ItemFlags
     TileCache m_tiles;
     Camera m_camera;
     bool m_tilesComplete = false;

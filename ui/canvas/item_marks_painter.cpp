@@ -35,6 +35,24 @@ void drawFlag(QPainter& painter, QPointF centre, double radius, const QColor& gr
                                   centre + QPointF(-0.4, 0.1) * radius});
 }
 
+/// A disc with a minus, a plus or a wave: what a pass did. The sign tells it without the colour.
+void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink, std::uint16_t flags) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawEllipse(centre, radius, radius);
+    painter.setPen(QPen(ink, radius * 0.26, Qt::SolidLine, Qt::RoundCap));
+    painter.setBrush(Qt::NoBrush);
+    const double half = radius * 0.5;
+    if (flags & (kWent | kCame)) {
+        painter.drawLine(centre - QPointF(half, 0), centre + QPointF(half, 0));
+        if (flags & kCame) painter.drawLine(centre - QPointF(0, half), centre + QPointF(0, half));
+        return;
+    }
+    QPainterPath wave(centre - QPointF(half, 0));
+    wave.cubicTo(centre + QPointF(-half * 0.3, -half * 1.2), centre + QPointF(half * 0.3, half * 1.2), centre + QPointF(half, 0));
+    painter.drawPath(wave);
+}
+
 void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
     painter.setPen(QPen(ground, radius * 0.35, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.setBrush(ground);
@@ -57,6 +75,8 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     if (flags & (kHit | kCurrentHit)) outline(ColorRole::SearchHit, flags & kCurrentHit ? 5 : 3, 3);
     if (flags & kRunning) outline(ColorRole::CurrentMark, 2.5, 1);
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
+    else if (flags & kWent) outline(ColorRole::DiffRemoved, 2, 1);
+    else if (flags & kCame) outline(ColorRole::DiffAdded, 2, 1);
     // Marks stand in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
     // so that they are still found.
     const double radius = (detail <= Detail::Heading ? 1.5 : 1.0) * Card::kMark / 2;
@@ -67,6 +87,11 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     }
     if (flags & kEnd) {
         drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & (kWent | kCame | kChanged)) {
+        const ColorRole role = flags & kWent ? ColorRole::DiffRemoved : flags & kCame ? ColorRole::DiffAdded : ColorRole::DiffChanged;
+        drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kFailed | kBadValue | kUntraced)) {

@@ -25,6 +25,9 @@ enum ItemFlag : std::uint16_t {
     kBadValue = 1 << 7,    ///< the watched value holds NaN or Inf
     kInside = 1 << 8,      ///< the mark is of something inside this closed box
     kUntraced = 1 << 9,    ///< a module that could not be traced and runs as one opaque call
+    kWent = 1 << 10,       ///< a pass took it out
+    kCame = 1 << 11,       ///< a pass put it in
+    kChanged = 1 << 12,    ///< a pass gave it other inputs or another constant
 };
 
 /// The live value of a node, ready to be drawn.

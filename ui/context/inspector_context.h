@@ -74,6 +74,11 @@ class InspectorContext : public QObject {
     int shownGraph() const { return m_shownGraph; }
     /// The number of a module's own graph, or of the first of its children's if it could not be traced; -1: none.
     int graphOfModule(const QString& qualname) const;
+    /// What passes did to the nodes of the graph that is shown: the model's own, or the one before them.
+    enum class PassMark { Went, Came, Changed };
+    std::vector<std::pair<NodeId, PassMark>> passMarks() const;
+    /// The number of the graph before passes; -1: there were none.
+    int graphBeforePasses() const;
     /// What the present inputs are, in the grammar of --input-data.
     QString inputData() const;
 
@@ -273,7 +278,9 @@ class InspectorContext : public QObject {
     std::shared_ptr<const document::Document> m_whole;     ///< of the file
     std::shared_ptr<const document::Document> m_document;  ///< what is shown: the whole, or one of its further graphs
     std::shared_ptr<const layout::Outline> m_outline;
-    std::vector<int> m_graphs;  ///< the parts of the whole that have graphs; the model's own comes before them
+    /// What follows the model's own graph: the parts that have graphs, by number; kBeforePasses.
+    std::vector<int> m_graphs;
+    static constexpr int kBeforePasses = -1;
     int m_shownGraph = 0;
 
     Selection m_selection, m_hovered;

@@ -143,6 +143,7 @@ void InspectorContext::adopt(Loaded loaded) {
     if (m_document) keep();
     m_whole = loaded.document;
     m_graphs.clear();
+    if (m_whole->original) m_graphs.push_back(kBeforePasses);
     for (std::size_t i = 0; i < m_whole->parts.size(); ++i)
         if (m_whole->parts[i].graph) m_graphs.push_back(static_cast<int>(i));
     m_shownGraph = 0;

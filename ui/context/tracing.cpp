@@ -26,28 +26,61 @@ void InspectorContext::retrace(const document::OpenOptions& options) {
 QStringList InspectorContext::graphTitles() const {
     QStringList titles;
     if (!m_whole) return titles;
-    titles << tr("Whole model");
-    for (const int part : m_graphs) {
-        const document::Part& one = m_whole->parts[static_cast<std::size_t>(part)];
-        titles << (one.qualname.empty() ? tr("Root module") : QString::fromStdString(one.qualname));
+    titles << (m_whole->original ? tr("After passes") : tr("Whole model"));
+    for (const int graph : m_graphs) {
+        if (graph == kBeforePasses) {
+            titles << tr("Before passes");
+            continue;
+        }
+        const std::string& qualname = m_whole->parts[static_cast<std::size_t>(graph)].qualname;
+        titles << (qualname.empty() ? tr("Root module") : QString::fromStdString(qualname));
     }
     return titles;
 }
 
+int InspectorContext::graphBeforePasses() const { return m_whole && m_whole->original ? 1 : -1; }
+
 int InspectorContext::graphOfModule(const QString& qualname) const {
     const std::string name = qualname.toStdString();
-    for (std::size_t i = 0; i < m_graphs.size(); ++i)
-        if (m_whole->parts[static_cast<std::size_t>(m_graphs[i])].qualname == name) return static_cast<int>(i) + 1;
-    // A module that failed has no graph: what was traced of it is its children.
-    for (std::size_t i = 0; i < m_graphs.size() && !name.empty(); ++i)
-        if (m_whole->parts[static_cast<std::size_t>(m_graphs[i])].qualname.starts_with(name + '.')) return static_cast<int>(i) + 1;
-    return -1;
+    int below = -1;
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        if (m_graphs[i] == kBeforePasses) continue;
+        const std::string& part = m_whole->parts[static_cast<std::size_t>(m_graphs[i])].qualname;
+        const int number = static_cast<int>(i) + 1;
+        if (part == name) return number;
+        // A module that failed has no graph: what was traced of it is its children.
+        if (below < 0 && !name.empty() && part.starts_with(name + '.')) below = number;
+    }
+    return below;
+}
+
+std::vector<std::pair<NodeId, InspectorContext::PassMark>> InspectorContext::passMarks() const {
+    std::vector<std::pair<NodeId, PassMark>> marks;
+    if (!m_whole || !m_whole->original) return marks;
+    const bool before = m_shownGraph == graphBeforePasses();
+    if (!before && m_shownGraph != 0) return marks;
+    const auto add = [&](const std::vector<passes::NodeChange>& changes, PassMark mark) {
+        for (const passes::NodeChange& change : changes) {
+            // What came with one pass and went with the next is in neither graph.
+            if (!change.node.valid() || change.node.index() >= graph().nodeCount()) continue;
+            if (!graph().isErased(graph().node(change.node).producer)) marks.emplace_back(change.node, mark);
+        }
+    };
+    for (const passes::PassReport& report : m_whole->passReports) {
+        add(report.changed, PassMark::Changed);
+        before ? add(report.went, PassMark::Went) : add(report.came, PassMark::Came);
+    }
+    return marks;
 }
 
 void InspectorContext::showGraph(int graph) {
     if (!m_whole || graph == m_shownGraph || graph < 0 || graph > static_cast<int>(m_graphs.size())) return;
-    std::shared_ptr<const document::Document> chosen =
-        graph == 0 ? m_whole : document::documentOfPart(*m_whole, static_cast<std::size_t>(m_graphs[static_cast<std::size_t>(graph - 1)]));
+    std::shared_ptr<const document::Document> chosen = m_whole;
+    if (graph > 0) {
+        const int which = m_graphs[static_cast<std::size_t>(graph - 1)];
+        chosen = which == kBeforePasses ? document::documentBeforePasses(*m_whole)
+                                        : document::documentOfPart(*m_whole, static_cast<std::size_t>(which));
+    }
     if (!chosen) return;
     keep();
     m_shownGraph = graph;

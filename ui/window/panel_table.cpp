@@ -5,6 +5,7 @@
 #include "ui/panels/module_tree/module_tree_panel.h"
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/panels/node_table/node_table_panel.h"
+#include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
@@ -15,7 +16,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
         panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(), panels::logPanel(),
-        panels::tracingPanel(),
+        panels::tracingPanel(),  panels::passesPanel(),
     };
     return table;
 }

@@ -188,7 +188,7 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     return {};
 }
 
-/// Words: tracer=ID, leaf=CLASS, concrete=NAME=VALUE, follow, flatten.
+/// Words: tracer=ID, leaf=CLASS, concrete=NAME=VALUE, pass=ID, follow, flatten.
 Result<void> Script::traceAgain(const QString& words) {
     document::OpenOptions options;
     for (const QString& word : words.split(u' ', Qt::SkipEmptyParts)) {
@@ -199,7 +199,8 @@ Result<void> Script::traceAgain(const QString& words) {
         else if (key == u"concrete") options.concrete.emplace_back(word.section(u'=', 1, 1).toStdString(), word.section(u'=', 2).toStdString());
         else if (key == u"follow") options.inputData = m_window.context().inputData().toStdString();
         else if (key == u"flatten") options.flatten = true;
-        else return usageError("no such choice of a trace", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE follow flatten");
+        else if (key == u"pass") options.passes.push_back(value);
+        else return usageError("no such choice of a trace", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
     }
     m_window.context().retrace(options);
     waitForIdle(kDefaultWaitSeconds);

@@ -19,7 +19,8 @@ class MainWindow;
 ///     open MODEL | expand QUALNAME|all|depth N | collapse [QUALNAME] | select NODE | watch NODE | end NODE | clear
 ///     input NAME SPEC [PRESET] | run | wait [SECONDS] | search TEXT | panel ID | view heatmap|histogram|table|image|channels
 ///     theme light|dark|contrast | size WxH | zoom X|fit|in|out | key KEYS | click NODE | doubleclick NODE
-///     direction down|right | trace [tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [follow] [flatten]
+///     direction down|right | trace [tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [pass=ID] [follow]
+///     [flatten]
 ///     graph [QUALNAME] | screenshot FILE | quit
 ///
 /// NODE as on the command line: name, #number, or QUALNAME: for a module's output. Commands that cause background work

@@ -40,6 +40,7 @@ class TestTracingPanel : public QObject {
     void fixedValuesAreGiven();
     void anImpossibleTraceLeavesTheModel();
     void registeredLeavesAreRemembered();
+    void failedModulesHaveGraphsOfTheirOwn();
 
   private:
     InspectorContext& context() { return m_window->context(); }
@@ -149,6 +150,31 @@ void TestTracingPanel::registeredLeavesAreRemembered() {
     // An ONNX file holds a graph already and opens as ever.
     open(model("resnet18_slim.onnx"));
     QVERIFY(context().hasModel());
+}
+
+void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
+    open(model("robust_nested.script.pt"));
+    auto* tracer = panel()->findChild<QComboBox*>();
+    tracer->setCurrentIndex(tracer->findData(QStringLiteral("robust")));
+    pressRetrace();
+    // robust_nested.robust.txt: the two gates fail, and what is in them is traced alone.
+    const graph::ModuleTree& tree = *context().document()->modules;
+    for (const char* gate : {"body.0.gate", "body.1.gate"})
+        QVERIFY(tree.module(*tree.find(gate)).failure.starts_with("TypeError"));
+    QVERIFY(tree.module(*tree.find("body.0.pre")).failure.empty());
+    auto* graphs = m_window->findChild<QComboBox*>(QStringLiteral("graphs"));
+    QVERIFY(graphs->isVisible());
+    const int act = graphs->findText(QStringLiteral("body.0.gate.act"));
+    QVERIFY(act > 0);
+    context().navigateTo(context().selectionOf(QStringLiteral("body.0.gate.act")));
+    m_window->actions().action(QStringLiteral("go.own_graph"))->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 30000);
+    QCOMPARE(context().shownGraph(), act);
+    QVERIFY(context().graph().findNode("input_1").valid());
+    QVERIFY(context().graph().findNode("_1").valid());
+    QTest::keyClick(m_window.get(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_COMPARE(context().shownGraph(), 0);
+    QVERIFY(context().graph().findNode("body_0_gate").valid());
 }
 
 QTEST_MAIN(TestTracingPanel)

@@ -196,10 +196,10 @@ void TracingPanel::showResult() {
         unvisited += module.visited ? 0 : 1;
     }
     for (const graph::ExprId id : whole.graph->main().order) guards += whole.graph->expr(id).op.name == "guard" ? 1 : 0;
-    QStringList words{tr("%n operation(s)", nullptr, static_cast<int>(whole.graph->main().order.size()))};
-    if (failed) words << tr("%1 modules could not be traced").arg(failed);
-    if (unvisited) words << tr("%1 modules never called").arg(unvisited);
-    if (guards) words << tr("%1 guards").arg(guards);
+    QStringList words{tr("%1 operations").arg(whole.graph->main().order.size())};
+    if (failed) words << tr("modules that could not be traced: %1").arg(failed);
+    if (unvisited) words << tr("modules never called: %1").arg(unvisited);
+    if (guards) words << tr("guards: %1").arg(guards);
     m_result->setText(words.join(QStringLiteral(", ")));
 }
 

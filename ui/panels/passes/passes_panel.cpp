@@ -1,0 +1,198 @@
+#include "ui/panels/passes/passes_panel.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QScopedValueRollback>
+#include <QToolButton>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "core/passes/pass.h"
+#include "ui/models/node_text.h"
+#include "ui/models/roles.h"
+#include "ui/panels/copy_rows.h"
+#include "ui/theme/icon.h"
+#include "ui/theme/theme.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+
+namespace {
+
+enum Column { WhatColumn, NodeColumn, OperatorColumn, ModuleColumn, WhyColumn, ColumnCount };
+constexpr int kPassesWidth = 250;
+constexpr int kGraphRole = Qt::UserRole + 50;  ///< int: 0 after the passes, else the graph before them
+
+QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
+
+QToolButton* choice(const QString& title, const QString& toolTip) {
+    auto* button = new QToolButton;
+    button->setText(title);
+    button->setToolTip(toolTip);
+    button->setCheckable(true);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    return button;
+}
+
+}  // namespace
+
+PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent),
+      m_context(context),
+      m_passes(new QListWidget(this)),
+      m_apply(new QPushButton(theme::icon(QStringLiteral("run")), tr("Apply"), this)),
+      m_clear(new QPushButton(tr("None"), this)),
+      m_before(choice(tr("Before"), tr("Show the graph as it was before the passes"))),
+      m_after(choice(tr("After"), tr("Show the graph that the passes made"))),
+      m_summary(new QLabel(this)),
+      m_report(new QTreeWidget(this)) {
+    m_passes->setAccessibleName(tr("Passes"));
+    m_passes->setToolTip(tr("Ticked passes are applied from top to bottom, each after those that it needs"));
+    m_passes->setFrameShape(QFrame::NoFrame);
+    for (const passes::Pass& pass : passes::passes()) {
+        auto* item = new QListWidgetItem(text(pass.name), m_passes);
+        item->setToolTip(text(pass.sentence));
+        item->setData(Qt::UserRole, text(pass.id));
+        item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+        item->setCheckState(Qt::Unchecked);
+    }
+    m_apply->setToolTip(tr("Read the model again and apply the ticked passes; each is checked by comparing the outputs"));
+    m_clear->setToolTip(tr("Show the model without passes again"));
+    m_report->setAccessibleName(tr("What the passes did"));
+    m_report->setFrameShape(QFrame::NoFrame);
+    m_report->setUniformRowHeights(true);
+    m_report->setColumnCount(ColumnCount);
+    m_report->setHeaderLabels({tr("Pass"), tr("Node"), tr("Operator"), tr("Module"), tr("Why")});
+    static const int widths[] = {170, 170, 140, 140};
+    for (int column = 0; column < WhyColumn; ++column) m_report->setColumnWidth(column, widths[column]);
+    copyRowsOnShortcut(m_report);
+    m_summary->setTextFormat(Qt::PlainText);
+
+    auto* group = new QButtonGroup(this);
+    group->addButton(m_before);
+    group->addButton(m_after);
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    buttons->addWidget(m_apply);
+    buttons->addWidget(m_clear);
+    buttons->addStretch(1);
+    auto* left = new QVBoxLayout;
+    left->setSpacing(0);
+    left->addLayout(buttons);
+    left->addWidget(m_passes);
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(m_before);
+    top->addWidget(m_after);
+    top->addSpacing(theme::kSmall);
+    top->addWidget(m_summary, 1);
+    auto* right = new QVBoxLayout;
+    right->setSpacing(0);
+    right->addLayout(top);
+    right->addWidget(m_report);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    m_passes->setFixedWidth(kPassesWidth);
+    m_passes->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    row->addLayout(left);
+    row->addLayout(right, 1);
+
+    connect(m_apply, &QPushButton::clicked, this, &PassesPanel::apply);
+    connect(m_clear, &QPushButton::clicked, this, [this] {
+        for (int i = 0; i < m_passes->count(); ++i) m_passes->item(i)->setCheckState(Qt::Unchecked);
+        apply();
+    });
+    connect(m_before, &QToolButton::clicked, this, [this] { m_context.showGraph(m_context.graphBeforePasses()); });
+    connect(m_after, &QToolButton::clicked, this, [this] { m_context.showGraph(0); });
+    connect(m_report, &QTreeWidget::currentItemChanged, this, &PassesPanel::choose);
+    connect(&context, &InspectorContext::documentOpened, this, &PassesPanel::rebuild);
+    connect(&context, &InspectorContext::documentClosed, this, &PassesPanel::rebuild);
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, &PassesPanel::fillReport);
+    rebuild();
+}
+
+void PassesPanel::rebuild() {
+    const auto& whole = m_context.wholeDocument();
+    setEnabled(whole != nullptr);
+    const bool changed = whole && whole->original;
+    m_before->setEnabled(changed);
+    m_after->setEnabled(changed);
+    m_before->setChecked(changed && m_context.shownGraph() == m_context.graphBeforePasses());
+    m_after->setChecked(!m_before->isChecked());
+    if (whole == m_shown) return;  // another graph of the same model: the report stays as it is, with its place
+    m_shown = whole;
+    for (int i = 0; i < m_passes->count(); ++i) {
+        const std::string id = m_passes->item(i)->data(Qt::UserRole).toString().toStdString();
+        const bool on = whole && std::find(whole->options.passes.begin(), whole->options.passes.end(), id) != whole->options.passes.end();
+        m_passes->item(i)->setCheckState(on ? Qt::Checked : Qt::Unchecked);
+    }
+    fillReport();
+}
+
+void PassesPanel::fillReport() {
+    const QScopedValueRollback guard(m_filling, true);
+    m_report->clear();
+    const auto& whole = m_context.wholeDocument();
+    std::size_t went = 0, came = 0, changed = 0;
+    if (whole) {
+        for (const passes::PassReport& report : whole->passReports) {
+            auto* top = new QTreeWidgetItem(m_report, {text(report.pass)});
+            top->setText(NodeColumn, report.skipped.empty() ? (report.count == 1 ? tr("applied once") : tr("applied %1 times").arg(report.count)) : tr("skipped"));
+            top->setText(WhyColumn, report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
+            top->setToolTip(WhyColumn, top->text(WhyColumn));
+            if (report.compared) top->setText(OperatorColumn, tr("outputs agree"));
+            const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what, theme::ColorRole role, int graph) {
+                for (const passes::NodeChange& change : changes) {
+                    QString why = models::shown(change.why);
+                    if (!change.replacedByName.empty()) why = tr("read %1 now: %2").arg(models::shown(change.replacedByName), why);
+                    auto* item = new QTreeWidgetItem(top, {what, models::shown(change.name), models::shown(change.op), models::shown(change.qualname), why});
+                    item->setForeground(WhatColumn, theme::color(role));
+                    item->setData(0, models::NodeRole, change.node.value);
+                    item->setData(0, kGraphRole, graph);
+                    item->setToolTip(WhyColumn, why);
+                }
+            };
+            add(report.went, tr("−  went"), theme::ColorRole::DiffRemoved, m_context.graphBeforePasses());
+            add(report.came, tr("+  came"), theme::ColorRole::DiffAdded, 0);
+            add(report.changed, tr("~  changed"), theme::ColorRole::DiffChanged, 0);
+            went += report.went.size(), came += report.came.size(), changed += report.changed.size();
+            top->setExpanded(true);
+        }
+    }
+    m_summary->setText(!whole || whole->passReports.empty() ? tr("No pass has been applied")
+                                                            : tr("%1 nodes went, %2 came, %3 changed").arg(went).arg(came).arg(changed));
+}
+
+void PassesPanel::choose(QTreeWidgetItem* item) {
+    if (m_filling || !item || !item->parent()) return;
+    const QScopedValueRollback guard(m_filling, true);
+    m_context.showGraph(item->data(0, kGraphRole).toInt());
+    graph::NodeId node;
+    node.value = item->data(0, models::NodeRole).toUInt();
+    const graph::InternalGraph& graph = m_context.graph();
+    if (!node.valid() || node.index() >= graph.nodeCount() || graph.isErased(graph.node(node).producer)) return;
+    m_context.navigateTo(node);
+}
+
+void PassesPanel::apply() {
+    if (!m_context.wholeDocument()) return;
+    document::OpenOptions options = m_context.wholeDocument()->options;
+    options.passes.clear();
+    for (int i = 0; i < m_passes->count(); ++i)
+        if (m_passes->item(i)->checkState() == Qt::Checked) options.passes.push_back(m_passes->item(i)->data(Qt::UserRole).toString().toStdString());
+    m_context.retrace(options);
+}
+
+PanelInfo passesPanel() {
+    return {QStringLiteral("passes"), QObject::tr("Passes"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+9"),
+            [](InspectorContext& context) -> QWidget* { return new PassesPanel(context); }, false};
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/context/inspector_context.h"
+#include "ui/panels/panel_info.h"
+
+class QLabel;
+class QListWidget;
+class QPushButton;
+class QToolButton;
+class QTreeWidget;
+class QTreeWidgetItem;
+
+namespace sonde::panels {
+
+/// Changes of the graph: which passes are to be applied, and what each did: which nodes went, which came, and why. The
+/// graph can be seen before and after.
+class PassesPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit PassesPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+
+  private:
+    void rebuild();
+    void fillReport();
+    void apply();
+    void choose(QTreeWidgetItem* item);
+
+    context::InspectorContext& m_context;
+    QListWidget* m_passes;
+    QPushButton* m_apply;
+    QPushButton* m_clear;
+    QToolButton* m_before;
+    QToolButton* m_after;
+    QLabel* m_summary;
+    QTreeWidget* m_report;
+    std::shared_ptr<const document::Document> m_shown;  ///< whose report stands here
+    bool m_filling = false;
+};
+
+PanelInfo passesPanel();
+
+}  // namespace sonde::panels
