@@ -1,5 +1,6 @@
 #include "core/zoo/zoo.h"
 
+#include "core/base/nearest.h"
 #include "core/nn/initialize.h"
 #include "core/zoo/autoencoder.h"
 #include "core/zoo/bert.h"
@@ -124,9 +125,12 @@ base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::
     const std::string where = "zoo:" + std::string(name);
     const ModelEntry* entry = find(name);
     if (!entry) {
-        std::string known;
-        for (const ModelEntry& model : models()) known += (known.empty() ? "" : ", ") + std::string(model.name);
-        return base::unreadable("there is no built-in model '" + std::string(name) + "'", {}, "built-in models: " + known);
+        std::vector<std::string> known;
+        for (const ModelEntry& model : models()) known.emplace_back(model.name);
+        const std::string wanted(name.substr(0, name.find('?')));
+        std::string hint = base::didYouMean(wanted, known);
+        if (hint.empty()) hint = "`sonde models` lists them";
+        return base::unreadable("there is no built-in model '" + wanted + "'", {}, std::move(hint));
     }
     const std::size_t query = name.find('?');
     auto settings = Settings::parse(entry->settings, query == std::string_view::npos ? std::string_view{} : name.substr(query + 1));

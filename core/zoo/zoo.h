@@ -35,8 +35,8 @@ const std::vector<ModelEntry>& models();
 const ModelEntry* find(std::string_view name);
 
 /// Builds a model, "resnet18" or "resnet18?classes=10&width=0.5", with weights from the seed (nn::initialize), in
-/// evaluation mode. Large weights are made when they are first read. Errors: an unknown name, with those that there are
-/// as hint; a setting that the model does not have, or out of its range.
+/// evaluation mode. Large weights are made when they are first read. Errors: an unknown name, with the nearest one as
+/// hint; a setting that the model does not have, or out of its range.
 base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed = 0);
 
 }  // namespace sonde::zoo

@@ -65,6 +65,7 @@ class TestCommandLine : public QObject {
     void profileIsATrace();
     void benchGivesFigures();
     void opsAndModelsAreListed();
+    void weightsComeFromAFile();
     void everyVerbHasHelpWithAnExample();
     void errorsHaveTheirFormAndStatus_data();
     void errorsHaveTheirFormAndStatus();
@@ -268,6 +269,16 @@ void TestCommandLine::opsAndModelsAreListed() {
     const Outcome models = runSonde({"models"});
     QCOMPARE(models.status, 0);
     QVERIFY(models.out.contains("zoo:resnet18"));
+    QVERIFY(models.out.contains("(tokens int64[2,15]; settings: classes=5, vocab=120"));
+}
+
+void TestCommandLine::weightsComeFromAFile() {
+    const QString reference = model("squeezenet1_1.npz");
+    const QStringList check{"check", "zoo:squeezenet1_1?classes=100&width=0.5", reference};
+    QCOMPARE(runSonde(check).status, 1);
+    const Outcome outcome = runSonde(check + QStringList{"--weights", model("squeezenet1_1.trace.pt")});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+    QVERIFY(outcome.out.contains("69 values in 1 cases compared, 0 failed"));
 }
 
 void TestCommandLine::everyVerbHasHelpWithAnExample() {
@@ -297,6 +308,9 @@ void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
     QTest::newRow("text") << QStringList{"trace", sample("README.md")} << 3 << "text";
     QTest::newRow("weights alone") << QStringList{"trace", model("mlp_functional.state_dict.pt")} << 3 << "";
     QTest::newRow("unknown zoo model") << QStringList{"trace", "zoo:resnet81"} << 3 << "resnet18";
+    QTest::newRow("unknown setting") << QStringList{"trace", "zoo:resnet18?depth=3"} << 2 << "settings: classes, width";
+    QTest::newRow("weights that do not fit") << QStringList{"trace", "zoo:gpt_mini", "--weights", model("mlp_functional.state_dict.pt")} << 3 << "unexpected: fc1.bias";
+    QTest::newRow("weights for a file") << QStringList{"trace", net, "--weights", model("mlp_functional.state_dict.pt")} << 2 << "built-in models only";
     QTest::newRow("unknown node") << QStringList{"run", net, "--watch", "/act/Tan_output_0"} << 2 << "did you mean /act/Tanh_output_0";
     QTest::newRow("unknown number") << QStringList{"run", net, "--end", "#99999"} << 2 << "#99999";
     QTest::newRow("unknown module") << QStringList{"run", net, "--end", "blok:"} << 2 << "did you mean block";

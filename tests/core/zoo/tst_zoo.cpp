@@ -7,6 +7,7 @@
 
 #include "core/analysis/compare.h"
 #include "core/document/document.h"
+#include "core/document/tracer_robust.h"
 #include "core/io/inputs/inputs.h"
 #include "core/io/npz/npz.h"
 #include "core/trace/listing.h"
@@ -178,6 +179,51 @@ class TestZoo : public QObject {
         }
     }
 
+    void robustListingIsThatOfTheReference_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model : {"control_flow", "robust_nested"}) QTest::newRow(model) << QString(model);
+    }
+    void robustListingIsThatOfTheReference() {
+        QFETCH(QString, model);
+        document::OpenOptions options;
+        options.tracer = "robust";
+        const auto document = document::open("zoo:" + model.toStdString(), options);
+        QVERIFY(document);
+        QCOMPARE(QByteArray::fromStdString(document::collectionListing(**document)), fileContent(test::referenceModels() + '/' + model + ".robust.txt"));
+    }
+
+    void examplesHaveTheNodesOfTheReference_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("tracer");
+        QTest::addColumn<QString>("names");
+        // Robust tracer, W1 to W4; module-path tracer, W2; custom tracer, W2 with the flag off; the rest by its naming rule.
+        QTest::newRow("flag") << "flag" << "" << "x test_flag_1 eq _assert conv output";
+        QTest::newRow("iterating") << "iterating" << "" << "input_1 _0 output";
+        QTest::newRow("branching") << "branching" << "" << "x stem cf head output";
+        QTest::newRow("keywords") << "keywords" << "" << "x mask_1 _assert_is_none scale_1 eq _assert mode_1 eq_1 _assert_1 l mul output";
+        QTest::newRow("block_alias") << "block_alias" << "module-path"
+                                     << "x a_lin a_w mul a_b add relu a_plain add_1 seq_0 seq_1_lin seq_1_w mul_1 seq_1_b add_2 relu_1 seq_1_plain "
+                                        "add_3 a_lin_1 mul_2 a_b_1 add_4 relu_2 a_plain_1 add_5 flatten _tensor_constant0 add_6 output";
+        QTest::newRow("in_place") << "in_place" << "module-path" << "x clone add_ add__1 add output";
+        QTest::newRow("seed") << "seed" << "module-path" << "x add add_1 output";
+        QTest::newRow("param_linear") << "param_linear" << "module-path" << "x param add linear relu output";
+        QTest::newRow("blocks_net") << "blocks_net" << "module-path" << "x block0_conv1 block0_bn1 relu add block1_conv1 block1_bn1 relu_1 add_1 output";
+    }
+    void examplesHaveTheNodesOfTheReference() {
+        QFETCH(QString, model);
+        QFETCH(QString, tracer);
+        QFETCH(QString, names);
+        document::OpenOptions options;
+        options.tracer = tracer.toStdString();
+        const auto document = document::open("zoo:" + model.toStdString(), options);
+        QVERIFY(document);
+        QStringList actual;
+        for (const graph::ExprId id : (*document)->graph->main().order) {
+            for (const graph::NodeId node : (*document)->graph->expr(id).outputs) actual.append(QString::fromStdString((*document)->graph->node(node).name));
+        }
+        QCOMPARE(actual.join(' '), names);
+    }
+
     void numbersOfParameters_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<qint64>("parameters");
@@ -235,6 +281,14 @@ class TestZoo : public QObject {
         exec::Runner runner(2);
         const exec::Recording recording = runner.run(**plan, values);
         QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+    }
+
+    void unknownModelNamesTheNearest() {
+        const auto module = zoo::makeModel("resnet81?classes=3");
+        QVERIFY(!module);
+        QVERIFY(module.error().what.ends_with("'resnet81'"));
+        QVERIFY2(module.error().hint.find("resnet18") != std::string::npos, module.error().hint.c_str());
+        QVERIFY(!zoo::makeModel("something_else_entirely").error().hint.empty());
     }
 
     void settingsAreChecked_data() {
