@@ -1,122 +1,128 @@
 #pragma once
 
+#include <functional>
+
+#include "core/nn/dropout.h"
+#include "core/nn/functional.h"
 #include "core/nn/module.h"
 
 namespace sonde::nn {
 
-/// An operator of one tensor with constant settings. x -> y of the same shape.
+/// A function of one tensor without parameters of its own. x -> y of the same shape, unless said otherwise.
 class ActivationLayer : public Layer {
   public:
-    ActivationLayer(std::string className, std::string_view op, std::string_view display, std::vector<Var> settings = {})
-        : Layer(std::move(className)), m_op(op), m_display(display), m_settings(std::move(settings)) {}
-    Var forward(std::span<const Var> in) override;
+    using Function = std::function<Var(const Var&)>;
+    ActivationLayer(std::string className, Function function, std::string extraText = {})
+        : Layer(std::move(className)), m_function(std::move(function)), m_extraText(std::move(extraText)) {}
+    Var forward(std::span<const Var> in) override { return m_function(in[0]); }
+    std::string extraText() const override { return m_extraText; }
 
   private:
-    std::string_view m_op;
-    std::string_view m_display;
-    std::vector<Var> m_settings;
+    Function m_function;
+    std::string m_extraText;
 };
 
 struct ReLU : ActivationLayer {  ///< max(x, 0)
-    ReLU() : ActivationLayer("ReLU", "relu", "relu") {}
+    ReLU() : ActivationLayer("ReLU", [](const Var& x) { return relu(x); }) {}
 };
 struct ReLU6 : ActivationLayer {  ///< min(max(x, 0), 6)
-    ReLU6() : ActivationLayer("ReLU6", "hardtanh", "hardtanh", {0.0, 6.0}) {}
+    ReLU6() : ActivationLayer("ReLU6", [](const Var& x) { return relu6(x); }) {}
 };
 struct Hardtanh : ActivationLayer {  ///< min(max(x, low), high)
-    explicit Hardtanh(double low = -1, double high = 1) : ActivationLayer("Hardtanh", "hardtanh", "hardtanh", {low, high}) {}
+    explicit Hardtanh(double low = -1, double high = 1);
 };
 struct LeakyReLU : ActivationLayer {  ///< x if x > 0, else slope x
-    explicit LeakyReLU(double slope = 0.01) : ActivationLayer("LeakyReLU", "leaky_relu", "leaky_relu", {slope}) {}
+    explicit LeakyReLU(double slope = 0.01);
 };
-struct ELU : ActivationLayer {  ///< x if x > 0, else alpha (e^x - 1)
-    explicit ELU(double alpha = 1) : ActivationLayer("ELU", "elu", "elu", {alpha}) {}
+struct ELU : ActivationLayer {  ///< x if x > 0, else alpha (e^x - 1), arXiv:1511.07289
+    explicit ELU(double alpha = 1);
 };
-struct CELU : ActivationLayer {  ///< max(x, 0) + min(0, alpha (e^(x / alpha) - 1))
-    explicit CELU(double alpha = 1) : ActivationLayer("CELU", "celu", "celu", {alpha}) {}
+struct CELU : ActivationLayer {  ///< max(x, 0) + min(0, alpha (e^(x / alpha) - 1)), arXiv:1704.07483
+    explicit CELU(double alpha = 1);
 };
 struct SELU : ActivationLayer {  ///< scale (max(x, 0) + min(0, alpha (e^x - 1))), arXiv:1706.02515
-    SELU() : ActivationLayer("SELU", "selu", "selu") {}
+    SELU() : ActivationLayer("SELU", [](const Var& x) { return selu(x); }) {}
 };
-struct GELU : ActivationLayer {  ///< x Phi(x), arXiv:1606.08415
-    GELU() : ActivationLayer("GELU", "gelu", "gelu") {}
+struct GELU : ActivationLayer {  ///< x Phi(x), arXiv:1606.08415; "tanh": x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+    explicit GELU(const std::string& approximate = "none");
 };
-struct SiLU : ActivationLayer {  ///< x sigmoid(x)
-    SiLU() : ActivationLayer("SiLU", "silu", "silu") {}
+struct SiLU : ActivationLayer {  ///< x sigmoid(x), arXiv:1710.05941
+    SiLU() : ActivationLayer("SiLU", [](const Var& x) { return silu(x); }) {}
 };
 struct Mish : ActivationLayer {  ///< x tanh(ln(1 + e^x)), arXiv:1908.08681
-    Mish() : ActivationLayer("Mish", "mish", "mish") {}
+    Mish() : ActivationLayer("Mish", [](const Var& x) { return mish(x); }) {}
 };
 struct Sigmoid : ActivationLayer {  ///< 1 / (1 + e^-x)
-    Sigmoid() : ActivationLayer("Sigmoid", "sigmoid", "sigmoid") {}
+    Sigmoid() : ActivationLayer("Sigmoid", [](const Var& x) { return sigmoid(x); }) {}
 };
 struct LogSigmoid : ActivationLayer {  ///< ln sigmoid(x)
-    LogSigmoid() : ActivationLayer("LogSigmoid", "log_sigmoid", "logsigmoid") {}
+    LogSigmoid() : ActivationLayer("LogSigmoid", [](const Var& x) { return logSigmoid(x); }) {}
 };
-struct Tanh : ActivationLayer {
-    Tanh() : ActivationLayer("Tanh", "tanh", "tanh") {}
+struct Tanh : ActivationLayer {  ///< (e^x - e^-x) / (e^x + e^-x)
+    Tanh() : ActivationLayer("Tanh", [](const Var& x) { return tanh(x); }) {}
 };
-struct Tanhshrink : Layer {  ///< x - tanh(x)
-    Tanhshrink() : Layer("Tanhshrink") {}
-    Var forward(std::span<const Var> in) override;
+struct Tanhshrink : ActivationLayer {  ///< x - tanh(x)
+    Tanhshrink() : ActivationLayer("Tanhshrink", [](const Var& x) { return tanhshrink(x); }) {}
 };
-struct Softplus : ActivationLayer {  ///< ln(1 + e^(beta x)) / beta, x itself above the threshold
-    explicit Softplus(double beta = 1, double threshold = 20) : ActivationLayer("Softplus", "softplus", "softplus", {beta, threshold}) {}
+struct Softplus : ActivationLayer {  ///< ln(1 + e^(beta x)) / beta, x itself where beta x is above the threshold
+    explicit Softplus(double beta = 1, double threshold = 20);
 };
-struct Softsign : Layer {  ///< x / (1 + |x|)
-    Softsign() : Layer("Softsign") {}
-    Var forward(std::span<const Var> in) override;
+struct Softsign : ActivationLayer {  ///< x / (1 + |x|)
+    Softsign() : ActivationLayer("Softsign", [](const Var& x) { return softsign(x); }) {}
 };
-struct Softshrink : ActivationLayer {  ///< x moved toward 0 by lambda
-    explicit Softshrink(double lambda = 0.5) : ActivationLayer("Softshrink", "softshrink", "softshrink", {lambda}) {}
+struct Softshrink : ActivationLayer {  ///< x moved by lambda toward 0, 0 if |x| <= lambda
+    explicit Softshrink(double lambda = 0.5);
 };
 struct Hardshrink : ActivationLayer {  ///< x, or 0 if |x| <= lambda
-    explicit Hardshrink(double lambda = 0.5) : ActivationLayer("Hardshrink", "hardshrink", "hardshrink", {lambda}) {}
+    explicit Hardshrink(double lambda = 0.5);
 };
 struct Hardswish : ActivationLayer {  ///< x min(max(x + 3, 0), 6) / 6, arXiv:1905.02244
-    Hardswish() : ActivationLayer("Hardswish", "hardswish", "hardswish") {}
+    Hardswish() : ActivationLayer("Hardswish", [](const Var& x) { return hardswish(x); }) {}
 };
 struct Hardsigmoid : ActivationLayer {  ///< min(max(x + 3, 0), 6) / 6
-    Hardsigmoid() : ActivationLayer("Hardsigmoid", "hardsigmoid", "hardsigmoid") {}
+    Hardsigmoid() : ActivationLayer("Hardsigmoid", [](const Var& x) { return hardsigmoid(x); }) {}
 };
 struct Threshold : ActivationLayer {  ///< x if x > threshold, else value
-    Threshold(double threshold, double value) : ActivationLayer("Threshold", "threshold", "threshold", {threshold, value}) {}
+    Threshold(double threshold, double value);
 };
-struct GLU : ActivationLayer {  ///< first half times sigmoid of the second half along dim
-    explicit GLU(std::int64_t dim = -1) : ActivationLayer("GLU", "glu", "glu", {dim}) {}
+struct GLU : ActivationLayer {  ///< first half times sigmoid of the second half along dim, which is halved; arXiv:1612.08083
+    explicit GLU(std::int64_t dim = -1);
 };
 struct Softmax : ActivationLayer {  ///< e^x / sum e^x along dim
-    explicit Softmax(std::int64_t dim) : ActivationLayer("Softmax", "softmax.int", "softmax", {dim}) {}
+    explicit Softmax(std::int64_t dim);
 };
-struct LogSoftmax : ActivationLayer {
-    explicit LogSoftmax(std::int64_t dim) : ActivationLayer("LogSoftmax", "log_softmax.int", "log_softmax", {dim}) {}
+struct Softmax2d : ActivationLayer {  ///< softmax over the channels of x [N,C,H,W] or [C,H,W]
+    Softmax2d() : ActivationLayer("Softmax2d", [](const Var& x) { return softmax(x, -3); }) {}
 };
-struct Softmin : Layer {  ///< softmax of -x
-    explicit Softmin(std::int64_t dim) : Layer("Softmin"), m_dim(dim) {}
-    Var forward(std::span<const Var> in) override;
+struct LogSoftmax : ActivationLayer {  ///< ln of softmax along dim
+    explicit LogSoftmax(std::int64_t dim);
+};
+struct Softmin : ActivationLayer {  ///< softmax of -x along dim
+    explicit Softmin(std::int64_t dim);
+};
+
+/// x if x > 0, else a x. While training, a is drawn from [lower, upper] for each number; else it is their mean.
+/// Xu et al. 2015, arXiv:1505.00853.
+class RReLU : public Layer {
+  public:
+    explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : Layer("RReLU"), m_lower(lower), m_upper(upper) {}
+    Var forward(std::span<const Var> in) override { return rrelu(in[0], m_lower, m_upper, isTraining()); }
+    std::string extraText() const override;
 
   private:
-    std::int64_t m_dim;
+    double m_lower;
+    double m_upper;
 };
 
 /// x if x > 0, else weight_c x with a learned slope per channel or one for all, arXiv:1502.01852. weight [C] or [1].
 class PReLU : public Layer {
   public:
-    explicit PReLU(std::int64_t parameters = 1);
-    Var forward(std::span<const Var> in) override;
+    explicit PReLU(std::int64_t parameters = 1, double init = 0.25);
+    Var forward(std::span<const Var> in) override { return prelu(in[0], m_weight.read()); }
+    std::string extraText() const override;
 
   private:
     Attribute m_weight;
-};
-
-/// Drops values with probability p and scales the rest by 1 / (1 - p) while training; y = x otherwise.
-class Dropout : public Layer {
-  public:
-    explicit Dropout(double p = 0.5) : Layer("Dropout"), m_p(p) {}
-    Var forward(std::span<const Var> in) override;
-
-  private:
-    double m_p;
 };
 
 }  // namespace sonde::nn

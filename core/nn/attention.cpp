@@ -19,7 +19,7 @@ Var additive(const Var& mask) {
 }
 
 Var withZeros(const Var& mask, std::int64_t columns) {
-    return callFunction(Function{"constant_pad_nd", "pad", "torch.nn.functional.pad"}, {mask, Ints{0, columns}, 0.0});
+    return cat({mask, newZeros(mask, size(mask)[Var::slice(Var(), -1)] + Var::list({columns}))}, -1);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Var MultiheadAttention::forward(std::span<const Var> in) {
     if (m_options.batchFirst) {
         y = flatten(transpose(unflatten(y, 0, split), -3, -2), -2, -1);
     } else {
-        y = reshape(transpose(y, 0, 1), size(queries));
+        y = reshapeTo(transpose(y, 0, 1), size(queries));
     }
     y = linear(y, m_out->weight().read(), m_out->bias().read());
     if (!wantsWeights) return Var::tuple({y, Var()});

@@ -31,10 +31,31 @@ Module& ModuleDict::operator[](std::string_view key) const {
     throw trace::TraceError(trace::TraceErrorKind::Key, "'" + std::string(key) + "'");
 }
 
+ParameterList::ParameterList(std::vector<Tensor> values) : Layer("ParameterList") {
+    for (Tensor& value : values) append(std::move(value));
+}
+
+ParameterDict::ParameterDict(std::vector<std::pair<std::string, Tensor>> values) : Layer("ParameterDict") {
+    for (auto& [key, value] : values) addParameter(std::move(key), std::move(value));
+}
+
+Attribute ParameterDict::operator[](std::string_view key) const {
+    for (const NamedSlot& named : ownTensors()) {
+        if (named.name == key) return Attribute(named.slot);
+    }
+    throw trace::TraceError(trace::TraceErrorKind::Key, "'" + std::string(key) + "'");
+}
+
 Var Flatten::forward(std::span<const Var> in) { return flatten(in[0], m_start, m_end); }
+
+std::string Flatten::extraText() const { return "start_dim=" + std::to_string(m_start) + ", end_dim=" + std::to_string(m_end); }
 
 Var Unflatten::forward(std::span<const Var> in) {
     return trace::callFunction(trace::Function{"unflatten.int", "unflatten", "torch.unflatten"}, {in[0], m_dim, m_sizes});
+}
+
+std::string Unflatten::extraText() const {
+    return "dim=" + std::to_string(m_dim) + ", unflattened_size=" + Var(m_sizes).value().text();
 }
 
 }  // namespace sonde::nn

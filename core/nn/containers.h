@@ -30,6 +30,26 @@ class ModuleDict : public Layer {
     Module& operator[](std::string_view key) const;
 };
 
+/// Free parameters by number: "0", "1" …
+class ParameterList : public Layer {
+  public:
+    explicit ParameterList(std::vector<Tensor> values = {});
+    void append(Tensor value) { m_parameters.push_back(addParameter(std::to_string(m_parameters.size()), std::move(value))); }
+    std::size_t size() const { return m_parameters.size(); }
+    const Attribute& operator[](std::size_t index) const { return m_parameters[index]; }
+
+  private:
+    std::vector<Attribute> m_parameters;
+};
+
+/// Free parameters by key.
+class ParameterDict : public Layer {
+  public:
+    explicit ParameterDict(std::vector<std::pair<std::string, Tensor>> values = {});
+    /// Throws TraceError (KeyError) for a key that is not there.
+    Attribute operator[](std::string_view key) const;
+};
+
 /// y = x.
 class Identity : public Layer {
   public:
@@ -42,6 +62,7 @@ class Flatten : public Layer {
   public:
     explicit Flatten(std::int64_t start = 1, std::int64_t end = -1) : Layer("Flatten"), m_start(start), m_end(end) {}
     Var forward(std::span<const Var> in) override;
+    std::string extraText() const override;
 
   private:
     std::int64_t m_start;
@@ -53,6 +74,7 @@ class Unflatten : public Layer {
   public:
     Unflatten(std::int64_t dim, Ints sizes) : Layer("Unflatten"), m_dim(dim), m_sizes(std::move(sizes)) {}
     Var forward(std::span<const Var> in) override;
+    std::string extraText() const override;
 
   private:
     std::int64_t m_dim;

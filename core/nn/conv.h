@@ -4,13 +4,26 @@
 
 namespace sonde::nn {
 
+/// A number for all axes, one for each, or "valid" (none) or "same" (as much as keeps the extent; the stride is 1).
+struct ConvPadding {
+    Sizes sizes = 0;
+    bool same = false;
+    ConvPadding(int value) : sizes(value) {}
+    ConvPadding(std::int64_t value) : sizes(value) {}
+    ConvPadding(Ints list) : sizes(std::move(list)) {}
+    ConvPadding(std::initializer_list<std::int64_t> list) : sizes(list) {}
+    ConvPadding(const char* name);  ///< throws TraceError (ValueError) for another name
+};
+
+/// Names and defaults are torch's.
 struct ConvOptions {
     Sizes stride = 1;
-    Sizes padding = 0;
+    ConvPadding padding = 0;
     Sizes dilation = 1;
     std::int64_t groups = 1;
     bool bias = true;
-    Sizes outputPadding = 0;  ///< transposed convolutions only
+    std::string paddingMode = "zeros";  ///< or reflect, replicate, circular
+    Sizes outputPadding = 0;            ///< transposed convolutions only
 };
 
 /// Convolution over n = 1, 2 or 3 spatial axes.
@@ -24,6 +37,9 @@ class Conv : public Layer {
     std::string extraText() const override;
 
   private:
+    /// Before and after each axis, the last axis first.
+    Ints edges() const;
+
     std::size_t m_axes;
     std::int64_t m_inChannels;
     std::int64_t m_outChannels;
@@ -48,15 +64,23 @@ struct Conv3d : Conv {
 
 /// Transposed convolution: the gradient of Conv with respect to its input.
 ///   x [N,C,L…] -> y [N,K,L'…],  L' = (L - 1) stride - 2 padding + dilation (kernel - 1) + outputPadding + 1
-///   weight [C, K / groups, kernel…], bias [K].
+///   weight [C, K / groups, kernel…], bias [K]. forward(input, output_size=None): output_size says L', one number for each
+///   axis (batch and channels may stand before), and replaces outputPadding.
 class ConvTranspose : public Layer {
   public:
     ConvTranspose(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
                   const Sizes& kernel, const ConvOptions& options);
+    std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
+    std::string extraText() const override;
 
   private:
+    Var outputPadding(const Var& x, const Var& outputSize) const;
+
     std::size_t m_axes;
+    std::int64_t m_inChannels;
+    std::int64_t m_outChannels;
+    Ints m_kernel;
     ConvOptions m_options;
     Attribute m_weight;
     Attribute m_bias;

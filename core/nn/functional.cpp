@@ -1,5 +1,7 @@
 #include "core/nn/functional.h"
 
+// Functions of numbers and along axes, products.
+
 namespace sonde::nn {
 
 using trace::callFunction;
@@ -7,153 +9,116 @@ using trace::callMethod;
 using trace::Function;
 
 Var relu(const Var& x) { return callFunction(Function{"relu", "relu", "torch.nn.functional.relu"}, {x}); }
+Var relu6(const Var& x) { return callFunction(Function{"relu6", "relu6", "torch.nn.functional.relu6"}, {x}); }
+Var hardtanh(const Var& x, double low, double high) {
+    return callFunction(Function{"hardtanh", "hardtanh", "torch.nn.functional.hardtanh"}, {x, low, high});
+}
+Var leakyRelu(const Var& x, double slope) {
+    return callFunction(Function{"leaky_relu", "leaky_relu", "torch.nn.functional.leaky_relu"}, {x, slope});
+}
+Var prelu(const Var& x, const Var& weight) { return callFunction(Function{"prelu", "prelu", "torch.prelu"}, {x, weight}); }
+Var rrelu(const Var& x, double lower, double upper, bool training) {
+    return callFunction(Function{"rrelu", "rrelu", "torch.nn.functional.rrelu"}, {x, lower, upper, training});
+}
+Var elu(const Var& x, double alpha) { return callFunction(Function{"elu", "elu", "torch.nn.functional.elu"}, {x, alpha}); }
+Var celu(const Var& x, double alpha) { return callFunction(Function{"celu", "celu", "torch.nn.functional.celu"}, {x, alpha}); }
+Var selu(const Var& x) { return callFunction(Function{"selu", "selu", "torch.nn.functional.selu"}, {x}); }
+Var gelu(const Var& x, const std::string& approximate) {
+    const Function function{"gelu", "gelu", "torch.nn.functional.gelu"};
+    if (approximate == "none") return callFunction(function, {x});
+    return callFunction(function, {x}, {{"approximate", approximate}});
+}
+Var silu(const Var& x) { return callFunction(Function{"silu", "silu", "torch.nn.functional.silu"}, {x}); }
+Var mish(const Var& x) { return callFunction(Function{"mish", "mish", "torch.nn.functional.mish"}, {x}); }
 Var sigmoid(const Var& x) { return callFunction(Function{"sigmoid", "sigmoid", "torch.sigmoid"}, {x}); }
+Var logSigmoid(const Var& x) {
+    return callFunction(Function{"log_sigmoid", "logsigmoid", "torch.nn.functional.logsigmoid"}, {x});
+}
+Var hardsigmoid(const Var& x) {
+    return callFunction(Function{"hardsigmoid", "hardsigmoid", "torch.nn.functional.hardsigmoid"}, {x});
+}
+Var hardswish(const Var& x) { return callFunction(Function{"hardswish", "hardswish", "torch.nn.functional.hardswish"}, {x}); }
 Var tanh(const Var& x) { return callFunction(Function{"tanh", "tanh", "torch.tanh"}, {x}); }
-Var gelu(const Var& x) { return callFunction(Function{"gelu", "gelu", "torch.nn.functional.gelu"}, {x}); }
+Var tanhshrink(const Var& x) { return x - tanh(x); }
+Var softplus(const Var& x, double beta, double threshold) {
+    return callFunction(Function{"softplus", "softplus", "torch.nn.functional.softplus"}, {x, beta, threshold});
+}
+Var softsign(const Var& x) { return x / (abs(x) + 1); }
+Var softshrink(const Var& x, double lambda) {
+    return callFunction(Function{"softshrink", "softshrink", "torch.nn.functional.softshrink"}, {x, lambda});
+}
+Var hardshrink(const Var& x, double lambda) { return callFunction(Function{"hardshrink", "hardshrink", "torch.hardshrink"}, {x, lambda}); }
+Var threshold(const Var& x, double threshold, double value) {
+    return callFunction(Function{"threshold", "threshold", "torch.nn.functional.threshold"}, {x, threshold, value});
+}
 Var exp(const Var& x) { return callFunction(Function{"exp", "exp", "torch.exp"}, {x}); }
-Var sum(const Var& x) { return callMethod(Function{"sum", "sum", "sum"}, {x}); }
-
-Var softmax(const Var& x, std::int64_t dim) {
-    return callFunction(Function{"softmax.int", "softmax", "torch.nn.functional.softmax"}, {x}, {{"dim", dim}});
-}
-
-Var logSoftmax(const Var& x, std::int64_t dim) {
-    return callFunction(Function{"log_softmax.int", "log_softmax", "torch.nn.functional.log_softmax"}, {x}, {{"dim", dim}});
-}
-
-Var linear(const Var& x, const Var& weight, const Var& bias) {
-    return callFunction(Function{"linear", "linear", "torch.nn.functional.linear"}, {x, weight, bias});
-}
-
-Var flatten(const Var& x, std::int64_t startDim, std::int64_t endDim) {
-    std::vector<Var> arguments{x, startDim};
-    if (endDim != -1) arguments.emplace_back(endDim);
-    return callFunction(Function{"flatten.using_ints", "flatten", "torch.flatten"}, std::move(arguments));
-}
-
-Var scaledDotProductAttention(const Var& q, const Var& k, const Var& v, const Var& mask, double dropout, bool causal) {
-    constexpr std::string_view kName = "scaled_dot_product_attention";
-    return callFunction(Function{kName, kName, "torch.nn.functional.scaled_dot_product_attention"}, {q, k, v, mask, dropout, causal});
-}
-
-Var cat(std::vector<Var> tensors, std::int64_t dim) { return cat(Var::list(std::move(tensors)), dim); }
-Var cat(const Var& tensors, std::int64_t dim) {
-    return callFunction(Function{"cat", "cat", "torch.cat"}, {tensors}, {{"dim", dim}});
-}
-
-Var stack(std::vector<Var> tensors, std::int64_t dim) {
-    return callFunction(Function{"stack", "stack", "torch.stack"}, {Var::list(std::move(tensors))}, {{"dim", dim}});
-}
-
-Var where(const Var& condition, const Var& x, const Var& y) {
-    return callFunction(Function{"where.self", "where", "torch.where"}, {condition, x, y});
-}
+Var log(const Var& x) { return callFunction(Function{"log", "log", "torch.log"}, {x}); }
+Var abs(const Var& x) { return callFunction(Function{"abs", "abs", "torch.abs"}, {x}); }
+Var sign(const Var& x) { return callFunction(Function{"sign", "sign", "torch.sign"}, {x}); }
+Var sqrt(const Var& number) { return callFunction(Function{"sqrt", "sqrt", "math.sqrt", false, "prim"}, {number}); }
 
 Var clamp(const Var& x, const Var& min, const Var& max) {
     return callFunction(Function{"clamp", "clamp", "torch.clamp"}, {x}, {{"min", min}, {"max", max}});
-}
-
-Var dropout(const Var& x, double p, bool training) {
-    return callFunction(Function{"dropout", "dropout", "torch.nn.functional.dropout"}, {x, p, training});
-}
-
-Var interpolate(const Var& x, double scale, const std::string& mode, const Var& alignCorners) {
-    return interpolate(x, Var(), Var::list({scale, scale}), mode, alignCorners);
-}
-
-namespace {
-
-/// The number of spatial axes, if the mode or what is given per axis tells it; else 0.
-std::size_t spatialAxes(const Var& size, const Var& scaleFactor, const std::string& mode) {
-    if (mode == "linear") return 1;
-    if (mode == "bilinear" || mode == "bicubic") return 2;
-    if (mode == "trilinear") return 3;
-    for (const Var& given : {size, scaleFactor}) {
-        if (given.kind() == Var::Kind::List || given.kind() == Var::Kind::Tuple) return given.items().size();
-        if (given.kind() == Var::Kind::Value && given.value().isListLike()) return given.value().items().size();
-    }
-    return 0;
-}
-
-Var perAxis(const Var& given, std::size_t axes) {
-    const bool isNumber = given.kind() == Var::Kind::Value && given.value().isNumber();
-    return isNumber ? Var::list(std::vector<Var>(axes, given)) : given;
-}
-
-std::string_view upsampleOperator(const std::string& mode, std::size_t axes) {
-    constexpr std::string_view kNearest[] = {"upsample_nearest1d.vec", "upsample_nearest2d.vec", "upsample_nearest3d.vec"};
-    constexpr std::string_view kExact[] = {"_upsample_nearest_exact1d.vec", "_upsample_nearest_exact2d.vec",
-                                           "_upsample_nearest_exact3d.vec"};
-    constexpr std::string_view kLinear[] = {"upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_trilinear3d.vec"};
-    if (axes < 1 || axes > 3) return {};
-    if (mode == "nearest") return kNearest[axes - 1];
-    if (mode == "nearest-exact") return kExact[axes - 1];
-    if (mode == "bicubic") return "upsample_bicubic2d.vec";
-    return mode.ends_with("linear") ? kLinear[axes - 1] : std::string_view{};
-}
-
-}  // namespace
-
-Var interpolate(const Var& x, const Var& size, const Var& scaleFactor, const std::string& mode, const Var& alignCorners) {
-    constexpr std::string_view kTarget = "torch.nn.functional.interpolate";
-    const std::size_t axes = spatialAxes(size, scaleFactor, mode);
-    const std::string_view op = upsampleOperator(mode, axes);
-    // "nearest" with one factor fits signals, images and volumes: the operator is then chosen in the run.
-    if (op.empty()) return callFunction(Function{"interpolate", "interpolate", kTarget, true, "prim"}, {x, size, scaleFactor, mode, alignCorners});
-    std::vector<Var> arguments{x, perAxis(size, axes)};
-    if (!mode.starts_with("nearest")) arguments.emplace_back(!alignCorners.isNone() && alignCorners.toBool());
-    arguments.push_back(perAxis(scaleFactor, axes));
-    return callFunction(Function{op, "interpolate", kTarget}, std::move(arguments));
-}
-
-Var pixelShuffle(const Var& x, std::int64_t factor) {
-    return callFunction(Function{"pixel_shuffle", "pixel_shuffle", "torch.pixel_shuffle"}, {x, factor});
-}
-Var pixelUnshuffle(const Var& x, std::int64_t factor) {
-    return callFunction(Function{"pixel_unshuffle", "pixel_unshuffle", "torch.pixel_unshuffle"}, {x, factor});
-}
-Var channelShuffle(const Var& x, std::int64_t groups) {
-    return callFunction(Function{"channel_shuffle", "channel_shuffle", "torch.channel_shuffle"}, {x, groups});
 }
 
 Var maskedFill(const Var& x, const Var& mask, double value) {
     return callMethod(Function{"masked_fill.Scalar", "masked_fill", "masked_fill"}, {x, mask, value});
 }
 
-Var onesLike(const Var& x) { return callFunction(Function{"ones_like", "ones_like", "torch.ones_like"}, {x}); }
-Var sqrt(const Var& number) { return callFunction(Function{"sqrt", "sqrt", "math.sqrt", false, "prim"}, {number}); }
+Var where(const Var& condition, const Var& x, const Var& y) {
+    return callFunction(Function{"where.self", "where", "torch.where"}, {condition, x, y});
+}
 
-Var view(const Var& x, std::vector<Var> shape) {
-    return callMethod(Function{"view", "view", "view"}, {x, Var::list(std::move(shape))});
+Var glu(const Var& x, std::int64_t dim) { return callFunction(Function{"glu", "glu", "torch.nn.functional.glu"}, {x, dim}); }
+
+Var softmax(const Var& x, std::int64_t dim) {
+    return callFunction(Function{"softmax.int", "softmax", "torch.nn.functional.softmax"}, {x}, {{"dim", dim}});
 }
-Var reshape(const Var& x, std::vector<Var> shape) { return reshape(x, Var::list(std::move(shape))); }
-Var reshape(const Var& x, const Var& shape) { return callMethod(Function{"reshape", "reshape", "reshape"}, {x, shape}); }
-Var unflatten(const Var& x, std::int64_t dim, const Var& sizes) {
-    return callMethod(Function{"unflatten.int", "unflatten", "unflatten"}, {x, dim, sizes});
+
+Var softmin(const Var& x, std::int64_t dim) { return softmax(-x, dim); }
+
+Var logSoftmax(const Var& x, std::int64_t dim) {
+    return callFunction(Function{"log_softmax.int", "log_softmax", "torch.nn.functional.log_softmax"}, {x}, {{"dim", dim}});
 }
-Var narrow(const Var& x, std::int64_t dim, const Var& start, const Var& length) {
-    return callMethod(Function{"narrow", "narrow", "narrow"}, {x, dim, start, length});
+
+Var sum(const Var& x) { return callMethod(Function{"sum", "sum", "sum"}, {x}); }
+
+Var normalize(const Var& x, double p, std::int64_t dim, double eps) {
+    const Var norm = callMethod(Function{"norm.ScalarOpt_dim", "norm", "norm"}, {x, p, Ints{dim}, true});
+    return x / callMethod(Function{"clamp_min", "clamp_min", "clamp_min"}, {norm, eps});
 }
-Var permute(const Var& x, const Ints& dims) { return callMethod(Function{"permute", "permute", "permute"}, {x, dims}); }
-Var transpose(const Var& x, std::int64_t a, std::int64_t b) {
-    return callMethod(Function{"transpose.int", "transpose", "transpose"}, {x, a, b});
+
+Var cosineSimilarity(const Var& a, const Var& b, std::int64_t dim, double eps) {
+    return callFunction(Function{"cosine_similarity", "cosine_similarity", "torch.cosine_similarity"}, {a, b, dim, eps});
 }
-Var contiguous(const Var& x) { return callMethod(Function{"contiguous", "contiguous", "contiguous"}, {x}); }
-Var size(const Var& x, std::int64_t dim) { return callMethod(Function{"size.int", "size", "size", false}, {x, dim}); }
-Var size(const Var& x) { return callMethod(Function{"size", "size", "size", false}, {x}); }
-Var chunk(const Var& x, std::int64_t chunks, std::int64_t dim) {
-    return callMethod(Function{"chunk", "chunk", "chunk", false}, {x, chunks}, {{"dim", dim}});
+
+Var pairwiseDistance(const Var& a, const Var& b, double p, double eps, bool keepDim) {
+    return callFunction(Function{"pairwise_distance", "pairwise_distance", "torch.pairwise_distance"}, {a, b, p, eps, keepDim});
 }
-Var mean(const Var& x, const Ints& dims, bool keepDim) {
-    Keywords keywords{{"dim", dims}};
-    if (keepDim) keywords.emplace_back("keepdim", true);
-    return callMethod(Function{"mean.dim", "mean", "mean"}, {x}, std::move(keywords));
+
+Var linear(const Var& x, const Var& weight, const Var& bias) {
+    return callFunction(Function{"linear", "linear", "torch.nn.functional.linear"}, {x, weight, bias});
 }
-Var unsqueeze(const Var& x, std::int64_t dim) { return callMethod(Function{"unsqueeze", "unsqueeze", "unsqueeze"}, {x, dim}); }
-Var squeeze(const Var& x, std::int64_t dim) { return callMethod(Function{"squeeze.dim", "squeeze", "squeeze"}, {x, dim}); }
-Var expand(const Var& x, std::vector<Var> shape) {
-    return callMethod(Function{"expand", "expand", "expand"}, {x, Var::list(std::move(shape))});
+
+Var bilinear(const Var& a, const Var& b, const Var& weight, const Var& bias) {
+    return callFunction(Function{"bilinear", "bilinear", "torch.bilinear"}, {a, b, weight, bias});
 }
-Var newZeros(const Var& x, const Var& shape) { return callMethod(Function{"new_zeros", "new_zeros", "new_zeros"}, {x, shape}); }
+
+Var embedding(const Var& ids, const Var& weight, std::int64_t paddingIndex) {
+    return callFunction(Function{"embedding", "embedding", "torch.nn.functional.embedding"}, {weight, ids, paddingIndex});
+}
+
+Var embeddingBag(const Var& ids, const Var& weight, const Var& offsets, const std::string& mode, const Var& scales, bool includeLastOffset,
+                 std::int64_t paddingIndex) {
+    const int modeNumber = mode == "sum" ? 0 : mode == "mean" ? 1 : 2;
+    const Function function{"embedding_bag.padding_idx", "embedding_bag", "torch.nn.functional.embedding_bag", true, "aten", 4};
+    const Var padding = paddingIndex < 0 ? Var() : Var(paddingIndex);
+    return callFunction(function, {weight, ids, offsets, false, modeNumber, false, scales, includeLastOffset, padding})[0];
+}
+
+Var scaledDotProductAttention(const Var& q, const Var& k, const Var& v, const Var& mask, double dropout, bool causal) {
+    constexpr std::string_view kName = "scaled_dot_product_attention";
+    return callFunction(Function{kName, kName, "torch.nn.functional.scaled_dot_product_attention"}, {q, k, v, mask, dropout, causal});
+}
 
 }  // namespace sonde::nn

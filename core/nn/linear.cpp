@@ -34,17 +34,7 @@ Bilinear::Bilinear(std::int64_t in1, std::int64_t in2, std::int64_t out, bool bi
 
 Var Bilinear::forward(std::span<const Var> in) {
     const Var weight = m_weight;
-    return trace::callFunction(trace::Function{"bilinear", "bilinear", "torch.nn.functional.bilinear"},
-                               {in[0], in[1], weight, m_bias.read()});
-}
-
-Embedding::Embedding(std::int64_t count, std::int64_t dim, std::int64_t paddingIndex)
-    : Layer("Embedding"), m_paddingIndex(paddingIndex), m_weight(addParameter("weight", zeros({count, dim}))) {}
-
-Var Embedding::forward(std::span<const Var> in) {
-    const Var weight = m_weight;
-    return trace::callFunction(trace::Function{"embedding", "embedding", "torch.nn.functional.embedding"},
-                               {weight, in[0], m_paddingIndex});
+    return bilinear(in[0], in[1], weight, m_bias.read());
 }
 
 }  // namespace sonde::nn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/nn/embedding.h"
 #include "core/nn/module.h"
 
 namespace sonde::nn {
@@ -27,24 +28,12 @@ class Linear : public Layer {
 class Bilinear : public Layer {
   public:
     Bilinear(std::int64_t in1, std::int64_t in2, std::int64_t out, bool bias = true);
-    std::vector<ForwardParameter> signature() const override { return {{"input1", {}, false}, {"input2", {}, false}}; }
+    std::vector<ForwardParameter> signature() const override { return {{"input1", {}, false, true}, {"input2", {}, false, true}}; }
     Var forward(std::span<const Var> in) override;
 
   private:
     Attribute m_weight;
     Attribute m_bias;
-};
-
-/// Rows of a table: ids […] (integers in 0…n-1) -> y […,D]; weight [n,D].
-class Embedding : public Layer {
-  public:
-    Embedding(std::int64_t count, std::int64_t dim, std::int64_t paddingIndex = -1);
-    Var forward(std::span<const Var> in) override;
-    const Attribute& weight() const { return m_weight; }
-
-  private:
-    std::int64_t m_paddingIndex;
-    Attribute m_weight;
 };
 
 }  // namespace sonde::nn

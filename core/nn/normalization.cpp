@@ -1,59 +1,94 @@
 #include "core/nn/normalization.h"
 
+#include "core/nn/functional.h"
+
 namespace sonde::nn {
-
-using trace::callFunction;
-using trace::Function;
-
-BatchNorm::BatchNorm(std::string className, std::int64_t channels, double eps, double momentum)
-    : Layer(std::move(className)),
-      m_eps(eps),
-      m_momentum(momentum),
-      m_weight(addParameter("weight", ones({channels}))),
-      m_bias(addParameter("bias", zeros({channels}))),
-      m_mean(addBuffer("running_mean", zeros({channels}))),
-      m_var(addBuffer("running_var", ones({channels}))),
-      m_batches(addBuffer("num_batches_tracked", Tensor::scalar<std::int64_t>(0))) {}
-
-Var BatchNorm::forward(std::span<const Var> in) {
-    const Var weight = m_weight;
-    const Var bias = m_bias;
-    return callFunction(Function{"batch_norm", "batch_norm", "torch.nn.functional.batch_norm"},
-                        {in[0], weight, bias, m_mean.read(), m_var.read(), isTraining(), m_momentum, m_eps, false});
-}
 
 namespace {
 
 tensor::Shape shapeOf(const Ints& dims) { return tensor::Shape(dims); }
+std::string text(const Var& value) { return value.value().text(); }
 
 }  // namespace
 
-LayerNorm::LayerNorm(Ints shape, double eps)
-    : Layer("LayerNorm"),
-      m_shape(std::move(shape)),
-      m_eps(eps),
-      m_weight(addParameter("weight", ones(shapeOf(m_shape)))),
-      m_bias(addParameter("bias", zeros(shapeOf(m_shape)))) {}
-
-Var LayerNorm::forward(std::span<const Var> in) {
-    const Var weight = m_weight;
-    const Var bias = m_bias;
-    return callFunction(Function{"layer_norm", "layer_norm", "torch.nn.functional.layer_norm"},
-                        {in[0], m_shape, weight, bias, m_eps});
+ChannelNorm::ChannelNorm(std::string className, std::int64_t channels, double eps, double momentum, bool affine, bool tracks)
+    : Layer(std::move(className)), m_channels(channels), m_eps(eps), m_momentum(momentum) {
+    if (affine) {
+        m_weight = addParameter("weight", ones({channels}));
+        m_bias = addParameter("bias", zeros({channels}));
+    }
+    if (tracks) {
+        m_mean = addBuffer("running_mean", zeros({channels}));
+        m_var = addBuffer("running_var", ones({channels}));
+        m_batches = addBuffer("num_batches_tracked", Tensor::scalar<std::int64_t>(0));
+    }
 }
 
-GroupNorm::GroupNorm(std::int64_t groups, std::int64_t channels, double eps)
-    : Layer("GroupNorm"),
-      m_groups(groups),
-      m_eps(eps),
-      m_weight(addParameter("weight", ones({channels}))),
-      m_bias(addParameter("bias", zeros({channels}))) {}
+std::string ChannelNorm::extraText() const {
+    return std::to_string(m_channels) + ", eps=" + text(m_eps) + ", momentum=" + text(m_momentum) +
+           (m_weight.defined() ? "" : ", affine=False") + (m_mean.defined() ? "" : ", track_running_stats=False");
+}
+
+Var BatchNorm::forward(std::span<const Var> in) {
+    const Var weight = m_weight.read();
+    const Var bias = m_bias.read();
+    return batchNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum, m_eps);
+}
+
+Var InstanceNorm::forward(std::span<const Var> in) {
+    const Var weight = m_weight.read();
+    const Var bias = m_bias.read();
+    return instanceNorm(in[0], m_mean.read(), m_var.read(), weight, bias, isTraining() || !m_mean.defined(), m_momentum, m_eps);
+}
+
+LayerNorm::LayerNorm(Ints shape, double eps, bool affine, bool bias) : Layer("LayerNorm"), m_shape(std::move(shape)), m_eps(eps) {
+    if (affine) m_weight = addParameter("weight", ones(shapeOf(m_shape)));
+    if (affine && bias) m_bias = addParameter("bias", zeros(shapeOf(m_shape)));
+}
+
+Var LayerNorm::forward(std::span<const Var> in) {
+    const Var weight = m_weight.read();
+    return layerNorm(in[0], m_shape, weight, m_bias.read(), m_eps);
+}
+
+std::string LayerNorm::extraText() const {
+    return text(m_shape) + ", eps=" + text(m_eps) + (m_weight.defined() ? "" : ", elementwise_affine=False");
+}
+
+GroupNorm::GroupNorm(std::int64_t groups, std::int64_t channels, double eps, bool affine)
+    : Layer("GroupNorm"), m_groups(groups), m_channels(channels), m_eps(eps) {
+    if (!affine) return;
+    m_weight = addParameter("weight", ones({channels}));
+    m_bias = addParameter("bias", zeros({channels}));
+}
 
 Var GroupNorm::forward(std::span<const Var> in) {
-    const Var weight = m_weight;
-    const Var bias = m_bias;
-    return callFunction(Function{"group_norm", "group_norm", "torch.nn.functional.group_norm"},
-                        {in[0], m_groups, weight, bias, m_eps});
+    const Var weight = m_weight.read();
+    return groupNorm(in[0], m_groups, weight, m_bias.read(), m_eps);
+}
+
+std::string GroupNorm::extraText() const {
+    return std::to_string(m_groups) + ", " + std::to_string(m_channels) + ", eps=" + text(m_eps) +
+           (m_weight.defined() ? "" : ", affine=False");
+}
+
+RMSNorm::RMSNorm(Ints shape, Var eps, bool affine) : Layer("RMSNorm"), m_shape(std::move(shape)), m_eps(std::move(eps)) {
+    if (affine) m_weight = addParameter("weight", ones(shapeOf(m_shape)));
+}
+
+Var RMSNorm::forward(std::span<const Var> in) { return rmsNorm(in[0], m_shape, m_weight.read(), m_eps); }
+
+std::string RMSNorm::extraText() const {
+    return text(m_shape) + ", eps=" + text(m_eps) + (m_weight.defined() ? "" : ", elementwise_affine=False");
+}
+
+LocalResponseNorm::LocalResponseNorm(std::int64_t size, double alpha, double beta, double k)
+    : Layer("LocalResponseNorm"), m_size(size), m_alpha(alpha), m_beta(beta), m_k(k) {}
+
+Var LocalResponseNorm::forward(std::span<const Var> in) { return localResponseNorm(in[0], m_size, m_alpha, m_beta, m_k); }
+
+std::string LocalResponseNorm::extraText() const {
+    return std::to_string(m_size) + ", alpha=" + text(m_alpha) + ", beta=" + text(m_beta) + ", k=" + text(m_k);
 }
 
 }  // namespace sonde::nn

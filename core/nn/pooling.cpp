@@ -1,45 +1,99 @@
 #include "core/nn/pooling.h"
 
-namespace sonde::nn {
+#include "core/nn/functional.h"
 
-using trace::callFunction;
-using trace::Function;
+namespace sonde::nn {
 
 namespace {
 
-Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(2); }
+Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(kernel.size()); }
+std::string setting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.toValue().text(); }
+
+std::string windowText(const Ints& kernel, const Ints& stride, const Ints& padding) {
+    return "kernel_size=" + Var(kernel).value().text() + setting("stride", stride) + setting("padding", padding);
+}
 
 }  // namespace
 
-MaxPool2d::MaxPool2d(Sizes kernel, Sizes stride, Sizes padding, Sizes dilation, bool ceilMode)
-    : Layer("MaxPool2d"),
-      m_kernel(kernel.of(2)),
+MaxPool::MaxPool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
+                 const Sizes& dilation, bool returnIndices, bool ceilMode)
+    : Layer(std::move(className)),
+      m_kernel(kernel.of(axes)),
       m_stride(strideOr(stride, m_kernel)),
-      m_padding(padding.of(2)),
-      m_dilation(dilation.of(2)),
+      m_padding(padding.of(axes)),
+      m_dilation(dilation.of(axes)),
+      m_returnIndices(returnIndices),
       m_ceilMode(ceilMode) {}
 
-Var MaxPool2d::forward(std::span<const Var> in) {
-    return callFunction(Function{"max_pool2d", "max_pool2d", "torch.nn.functional.max_pool2d"},
-                        {in[0], m_kernel, m_stride, m_padding, m_dilation, m_ceilMode});
+Var MaxPool::forward(std::span<const Var> in) {
+    const auto pool = m_returnIndices ? &maxPoolWithIndices : &maxPool;
+    return pool(m_kernel.size(), in[0], m_kernel, m_stride, m_padding, m_dilation, m_ceilMode);
 }
 
-AvgPool2d::AvgPool2d(Sizes kernel, Sizes stride, Sizes padding, bool ceilMode, bool countPadding)
-    : Layer("AvgPool2d"),
-      m_kernel(kernel.of(2)),
+std::string MaxPool::extraText() const {
+    return windowText(m_kernel, m_stride, m_padding) + setting("dilation", m_dilation) + setting("ceil_mode", m_ceilMode);
+}
+
+MaxUnpool::MaxUnpool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding)
+    : Layer(std::move(className)), m_kernel(kernel.of(axes)), m_stride(strideOr(stride, m_kernel)), m_padding(padding.of(axes)) {}
+
+std::vector<ForwardParameter> MaxUnpool::signature() const {
+    return {{"input", {}, false, true}, {"indices", {}, false, true}, {"output_size", tensor::Value()}};
+}
+
+Var MaxUnpool::forward(std::span<const Var> in) {
+    const std::size_t axes = m_kernel.size();
+    Var outputSize = in[2];
+    if (outputSize.isNone()) {
+        std::vector<Var> extents;
+        for (std::size_t i = 0; i < axes; ++i) {
+            const Var extent = size(in[0], static_cast<std::int64_t>(i) - static_cast<std::int64_t>(axes));
+            extents.push_back((extent - 1) * m_stride[i] + (m_kernel[i] - 2 * m_padding[i]));
+        }
+        outputSize = Var::list(std::move(extents));
+    } else {
+        outputSize = outputSize[Var::slice(-static_cast<std::int64_t>(axes), Var())];  // may come with batch and channels
+    }
+    return maxUnpool(axes, in[0], in[1], outputSize);
+}
+
+std::string MaxUnpool::extraText() const { return windowText(m_kernel, m_stride, m_padding); }
+
+AvgPool::AvgPool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding, bool ceilMode,
+                 bool countPadding, Var divisor)
+    : Layer(std::move(className)),
+      m_kernel(kernel.of(axes)),
       m_stride(strideOr(stride, m_kernel)),
-      m_padding(padding.of(2)),
+      m_padding(padding.of(axes)),
       m_ceilMode(ceilMode),
-      m_countPadding(countPadding) {}
+      m_countPadding(countPadding),
+      m_divisor(std::move(divisor)) {}
 
-Var AvgPool2d::forward(std::span<const Var> in) {
-    return callFunction(Function{"avg_pool2d", "avg_pool2d", "torch.nn.functional.avg_pool2d"},
-                        {in[0], m_kernel, m_stride, m_padding, m_ceilMode, m_countPadding});
+Var AvgPool::forward(std::span<const Var> in) {
+    return avgPool(m_kernel.size(), in[0], m_kernel, m_stride, m_padding, m_ceilMode, m_countPadding, m_divisor);
 }
 
-Var AdaptiveAvgPool2d::forward(std::span<const Var> in) {
-    return callFunction(Function{"adaptive_avg_pool2d", "adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d"},
-                        {in[0], m_size});
+std::string AvgPool::extraText() const { return windowText(m_kernel, m_stride, m_padding); }
+
+LPPool::LPPool(std::string className, std::size_t axes, double norm, const Sizes& kernel, const Sizes& stride, bool ceilMode)
+    : Layer(std::move(className)), m_norm(norm), m_kernel(kernel.of(axes)), m_stride(strideOr(stride, m_kernel)), m_ceilMode(ceilMode) {}
+
+Var LPPool::forward(std::span<const Var> in) { return lpPool(m_kernel.size(), in[0], m_norm, m_kernel, m_stride, m_ceilMode); }
+
+std::string LPPool::extraText() const {
+    return "norm_type=" + Var(m_norm).value().text() + setting("kernel_size", m_kernel) + setting("stride", m_stride) +
+           setting("ceil_mode", m_ceilMode);
+}
+
+AdaptivePool::AdaptivePool(std::string className, std::size_t axes, const Var& size)
+    : Layer(std::move(className)),
+      m_axes(axes),
+      m_size(size.kind() == Var::Kind::Value && !size.value().isListLike() ? Var::list(std::vector<Var>(axes, size)) : size) {}
+
+Var AdaptiveAvgPool::forward(std::span<const Var> in) { return adaptiveAvgPool(m_axes, in[0], m_size); }
+
+Var AdaptiveMaxPool::forward(std::span<const Var> in) {
+    return m_returnIndices ? adaptiveMaxPoolWithIndices(m_axes, in[0], m_size) : adaptiveMaxPool(m_axes, in[0], m_size);
 }
 
 }  // namespace sonde::nn
