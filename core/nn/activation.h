@@ -2,7 +2,6 @@
 
 #include <functional>
 
-#include "core/nn/dropout.h"
 #include "core/nn/functional.h"
 #include "core/nn/module.h"
 
@@ -11,14 +10,14 @@ namespace sonde::nn {
 /// A function of one tensor without parameters of its own. x -> y of the same shape, unless said otherwise.
 class ActivationLayer : public Layer {
   public:
-    using Function = std::function<Var(const Var&)>;
-    ActivationLayer(std::string className, Function function, std::string extraText = {})
-        : Layer(std::move(className)), m_function(std::move(function)), m_extraText(std::move(extraText)) {}
-    Var forward(std::span<const Var> in) override { return m_function(in[0]); }
+    using Compute = std::function<Var(const Var&)>;
+    ActivationLayer(std::string className, Compute compute, std::string extraText = {})
+        : Layer(std::move(className)), m_compute(std::move(compute)), m_extraText(std::move(extraText)) {}
+    Var forward(std::span<const Var> in) override { return m_compute(in[0]); }
     std::string extraText() const override { return m_extraText; }
 
   private:
-    Function m_function;
+    Compute m_compute;
     std::string m_extraText;
 };
 

@@ -78,7 +78,8 @@ Var maxPoolWithIndices(std::size_t axes, const Var& x, const Sizes& kernel, cons
 }
 
 Var maxUnpool(std::size_t axes, const Var& x, const Var& indices, const Var& outputSize) {
-    if (axes > 1) return callFunction(kMaxUnpool.of(axes), {x, indices, outputSize});
+    if (axes == 2) return callFunction(kMaxUnpool.of(axes), {x, indices, outputSize});
+    if (axes == 3) return callFunction(kMaxUnpool.of(axes), {x, indices, outputSize, Ints(3, 1), Ints(3, 0)});
     // A signal is an image of one column.
     const Var column = callFunction(kMaxUnpool.of(2), {unsqueeze(x, -1), unsqueeze(indices, -1), outputSize + Var::list({1})});
     return squeeze(column, -1);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/nn/embedding.h"
 #include "core/nn/module.h"
 
 namespace sonde::nn {

@@ -280,15 +280,6 @@ base::Result<void> dropout(KernelContext& context) {
 }
 
 void defineAten(Registry& registry) {
-    for (std::string_view schema : {"dropout(Tensor input, float p, bool train) -> Tensor", "dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
-                                    "feature_dropout(Tensor input, float p, bool train) -> Tensor", "alpha_dropout(Tensor input, float p, bool train) -> Tensor"}) {
-        OpDef def = atenRow(schema, "the input itself, except while training", Category::Dropout, [](KernelContext& context) -> base::Result<void> {
-            if (context.value(2).kind() != ValueKind::Bool || !context.value(2).toBool()) return identity(context);
-            SONDE_ASSIGN(const double ratio, numberOf(context.value(1)));
-            return dropElements(context, ratio, context.environment().seed);
-        }, inferSame);
-        registry.add(std::move(def));
-    }
     for (std::string_view schema : {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor", "detach(Tensor self) -> Tensor",
                                     "alias(Tensor self) -> Tensor", "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
                                     "lift_fresh(Tensor self) -> Tensor", "detach_(Tensor(a!) self) -> Tensor(a!)", "lift_fresh_copy(Tensor self) -> Tensor"}) {

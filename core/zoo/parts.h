@@ -9,6 +9,8 @@
 #include "core/nn/activation.h"
 #include "core/nn/containers.h"
 #include "core/nn/conv.h"
+#include "core/nn/dropout.h"
+#include "core/nn/embedding.h"
 #include "core/nn/functional.h"
 #include "core/nn/linear.h"
 #include "core/nn/module.h"

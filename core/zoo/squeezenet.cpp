@@ -38,7 +38,7 @@ class SqueezeNet final : public Block {
   public:
     explicit SqueezeNet(const Settings& settings) : Block("SqueezeNet") {
         const auto width = [factor = settings.number("width")](std::int64_t channels) { return scaled(channels, factor); };
-        const auto pool = [] { return make<nn::MaxPool2d>(3, 2, 0, 1, true); };
+        const auto pool = [] { return make<nn::MaxPool2d>(3, 2, 0, 1, false, true); };
         m_features = add("features", sequential({make<nn::Conv2d>(3, width(64), 3, withBias(2)), make<nn::ReLU>(), pool()}));
         struct Stage {
             std::int64_t squeezed;

@@ -5,6 +5,7 @@
 
 #include "core/nn/activation.h"
 #include "core/nn/containers.h"
+#include "core/nn/dropout.h"
 #include "core/nn/functional.h"
 #include "core/nn/linear.h"
 #include "core/trace/listing.h"
