@@ -305,7 +305,11 @@ bool childrenOf(const Structure& structure, const Var& var, std::vector<Var>& ch
     using Kind = Structure::Kind;
     if (var.isProxy()) {
         for (std::size_t i = 0; i < structure.items.size(); ++i) {
-            children.push_back(var[structure.kind == Kind::Dict ? Var(structure.keys[i]) : Var(i)]);
+            if (structure.items[i].kind == Kind::Constant) {
+                children.emplace_back(structure.items[i].constant);
+            } else {
+                children.push_back(var[structure.kind == Kind::Dict ? Var(structure.keys[i]) : Var(i)]);
+            }
         }
         return structure.kind != Kind::Custom;
     }
