@@ -23,7 +23,8 @@ struct Rule {
 
 const QStringList kCore{"core/base",   "core/tensor", "core/ops",          "core/graph",    "core/trace",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
-                        "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript"};
+                        "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
+                        "core/io/traced_module"};
 const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
                       "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
 
@@ -42,6 +43,8 @@ const QList<Rule>& rules() {
         {"core/io", {"core/graph"}},
         // An archive's classes are modules for the tracers, and its code calls operators by their schemas.
         {"core/io/torchscript", {"core/io", "core/trace", "core/ops"}},
+        // A traced module is saved with its graphs.
+        {"core/io/traced_module", {"core/io", "core/trace"}},
         {"core/layout/engine", {"core/base"}},
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},

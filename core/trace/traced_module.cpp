@@ -19,7 +19,7 @@ std::string formText(std::string_view forwardName, const CallStructure& structur
 
 }  // namespace
 
-const TracedModule::Entry* TracedModule::find(std::string_view forwardName, const CallStructure& argDef) const {
+const TracedModule::Entry* TracedModule::findEntry(std::string_view forwardName, const CallStructure& argDef) const {
     const std::string text = argDef.text();
     for (const Entry& entry : m_entries) {
         if (entry.forwardName == forwardName && entry.argDef.text() == text) return &entry;
@@ -67,7 +67,7 @@ const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::ve
         }
         return true;
     };
-    const Entry* exact = find(m_forwardName, given);
+    const Entry* exact = findEntry(m_forwardName, given);
     if (exact && fits(*exact)) return *exact;
     // Proxies of symbolic tracers do not say what they stand for.
     const bool isSymbolic = std::ranges::any_of(in, [](const Var& var) { return var.hasProxy(); });
@@ -231,20 +231,27 @@ base::Result<void> compareResults(const Value& expected, const Value& actual, do
 base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Module>& module, std::vector<Value> args,
                                                         std::vector<std::pair<std::string, Value>> keywords,
                                                         const TraceModuleOptions& options) {
+    Keywords named;
+    for (auto& [name, value] : keywords) named.emplace_back(name, Var(std::move(value)));
+    const std::string forwardName = module ? module->forwardName() : std::string();
+    return traceForward(module, forwardName, std::vector<Var>(args.begin(), args.end()), std::move(named), options);
+}
+
+base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module, const std::string& forwardName,
+                                                         std::vector<Var> args, Keywords named, const TraceModuleOptions& options) {
     if (!module) return base::usageError("there is no module to trace");
     if (Tracer::active()) return base::usageError("only one trace may be active", module->className());
     try {
-        Keywords named;
-        for (const auto& [name, value] : keywords) named.emplace_back(name, Var(value));
         Value eager;
         std::shared_ptr<TracedModule> traced;
         {
             TracedModuleTracer tracer(options);
             const ActiveTracer active(tracer);
-            traced = tracer.traceTop(module, std::vector<Var>(args.begin(), args.end()), named, eager);
+            eager = module->callForward(forwardName, args, named).toValue();
+            traced = tracer.top();
         }
         if (options.checkResult) {
-            const Value again = traced->call(std::vector<Var>(args.begin(), args.end()), named).toValue();
+            const Value again = traced->callForward(forwardName, args, named).toValue();
             if (const auto same = compareResults(eager, again, 1e-7); !same) {
                 base::Error error = same.error();
                 error.what = "the traced module gives another result than the module: " + error.what;

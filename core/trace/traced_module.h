@@ -52,7 +52,7 @@ class TracedModule final : public Module {
     /// Parameters of the traced forward; of top modules only.
     const std::vector<ForwardParameter>* argspec() const { return m_isTop ? &m_parameters : nullptr; }
     const std::vector<Entry>& entries() const { return m_entries; }
-    const Entry* find(std::string_view forwardName, const CallStructure& argDef) const;
+    const Entry* findEntry(std::string_view forwardName, const CallStructure& argDef) const;
     /// The only graph. Error: there is none or there are several.
     base::Result<ModuleGraph*> graph() const;
 
@@ -123,6 +123,10 @@ struct TraceModuleOptions {
 base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Module>& module, std::vector<tensor::Value> args,
                                                         std::vector<std::pair<std::string, tensor::Value>> keywords = {},
                                                         const TraceModuleOptions& options = {});
+
+/// The same for one of several forwards of a module, on values of any kind.
+base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module, const std::string& forwardName,
+                                                         std::vector<Var> args, Keywords keywords, const TraceModuleOptions& options);
 
 /// Modules of exactly this class are opaque: one call, no graph inside. Thread-safe.
 void registerAsBuiltin(std::string className);

@@ -2,6 +2,7 @@
 
 // Modules of the worked examples of the TracedModule reference.
 
+#include <QtTest>
 #include <functional>
 
 #include "core/document/evaluator.h"
@@ -145,4 +146,38 @@ inline std::string nodeList(const trace::ModuleGraph& graph, bool recursive = tr
     return result;
 }
 
+/// Traces or ends the test.
+inline std::shared_ptr<trace::TracedModule> traced(const std::shared_ptr<trace::Module>& module, std::vector<Value> args,
+                                                   std::vector<std::pair<std::string, Value>> keywords = {}) {
+    auto result = trace::traceModule(module, std::move(args), std::move(keywords));
+    if (!result) qFatal("%s", result.error().text().c_str());
+    return *result;
+}
+
+inline trace::ModuleGraph& graphOf(const std::shared_ptr<trace::TracedModule>& module) { return **module->graph(); }
+
+/// The node of that name in the graph itself.
+inline trace::TracedNode* named(const trace::ModuleGraph& graph, const std::string& name) {
+    for (trace::TracedNode* node : graph.nodes(false)) {
+        if (node->name() == name) return node;
+    }
+    qFatal("no node %s", name.c_str());
+}
+
+template <typename Range>
+std::string names(const Range& nodes) {
+    std::string result;
+    for (const trace::TracedNode* node : nodes) result += (result.empty() ? "" : " ") + node->name();
+    return result;
+}
+
+template <typename Range>
+std::string ids(const Range& items) {
+    std::string result;
+    for (const auto* item : items) result += (result.empty() ? "" : " ") + std::to_string(item->id());
+    return result;
+}
+
 }  // namespace sonde::test
+
+#define COMPARE_TEXT(actual, expected) QCOMPARE(QString::fromStdString(actual), QString::fromUtf8(expected))

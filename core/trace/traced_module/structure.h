@@ -95,6 +95,8 @@ std::string pythonText(const tensor::Value& value);
 struct SupportedType {
     std::function<std::vector<Var>(const tensor::ObjectBase&)> flatten;
     std::function<Var(std::vector<Var>)> unflatten;  ///< what a forward gets, with proxies for tensors
+    std::function<std::string(const tensor::ObjectBase&)> save;  ///< text for files; without one the type cannot be saved
+    std::function<tensor::Value(const std::string&)> load;
 };
 void registerSupportedType(std::string typeName, SupportedType type = {});
 const SupportedType* supportedType(const std::string& typeName);

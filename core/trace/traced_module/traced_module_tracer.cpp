@@ -105,7 +105,8 @@ std::shared_ptr<TracedModule> TracedModuleTracer::tracedChild(const std::string&
     for (std::size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', begin)) {
         const std::string name = path.substr(begin, dot - begin);
         Module* next = parent->child(name);
-        if (!m_shells.contains(next)) {
+        const bool isEdited = frame().source == frame().target && dynamic_cast<const TracedModule*>(next);
+        if (!m_shells.contains(next) && !isEdited) {
             auto made = shellOf(*next, false);
             parent->addChild(name, made);
             next = made.get();
@@ -119,8 +120,8 @@ std::shared_ptr<TracedModule> TracedModuleTracer::tracedChild(const std::string&
 
 // --- the top --------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<TracedModule> TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args,
-                                                           const Keywords& keywords, Value& result) {
+Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords) {
+    Value result;
     const Arguments arguments = settled(*module, std::move(args), keywords);
     CallStructure structure;
     structure.positional.emplace_back().kind = Structure::Kind::Module;
@@ -130,7 +131,8 @@ std::shared_ptr<TracedModule> TracedModuleTracer::traceTop(const std::shared_ptr
     const std::string name = module->installedAs().empty() ? module->className() : module->installedAs();
     recordGraph(module, top, identifierOf(name), name, nullptr, arguments, structure, result);
     GraphBuilder(*top->entries().front().graph).renumber();
-    return top;
+    m_top = std::move(top);
+    return Var(std::move(result));
 }
 
 TracedModuleTracer::Arguments TracedModuleTracer::settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const {
@@ -250,6 +252,7 @@ void TracedModuleTracer::moduleRead(Module& parent, std::string_view path) {
 }
 
 Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
+    if (m_modules.empty()) return traceTop(module.shared_from_this(), std::move(arguments), keywords);
     const auto known = frame().modulePaths.find(&module);
     if (known == frame().modulePaths.end()) return external(module, std::move(arguments), keywords);
     const std::string path = known->second;
@@ -266,7 +269,7 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     auto existing = std::dynamic_pointer_cast<TracedModule>(module.shared_from_this());
     const bool keeps = existing && frame().source == frame().target;
     const std::shared_ptr<TracedModule> child = keeps ? existing : tracedChild(path, module);
-    const TracedModule::Entry* entry = child->find(module.forwardName(), structure);
+    const TracedModule::Entry* entry = child->findEntry(module.forwardName(), structure);
     if (entry) {
         const Structure outDef = entry->outDef;
         return callModule(module, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt);
@@ -488,7 +491,7 @@ void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slo
     const bool isPart = std::ranges::any_of(m_modules, [&](const Frame& frame) {
         return (module && frame.modulePaths.contains(module)) || (slot && frame.slotPaths.contains(slot));
     });
-    if (isPart) throw TraceError(TraceErrorKind::Assertion, "tracing does not support modify attributes of a module in its forward");
+    if (isPart) throw TraceError(TraceErrorKind::Assertion, "tracing: do not support modify: a forward assigns to an attribute of a module");
 }
 
 // --- operations -----------------------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ class TracedModuleTracer final : public Tracer {
   public:
     explicit TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {}
 
-    /// Traces the root on these arguments. Throws TraceError. `result` gets what the forward returned.
-    std::shared_ptr<TracedModule> traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords,
-                                           tensor::Value& result);
+    /// What the first call of a module while this is the active tracer was made into; the call itself gives its result.
+    const std::shared_ptr<TracedModule>& top() const { return m_top; }
     /// Goes on with a graph that is there; what is recorded comes behind its body.
     void beginEditing(ModuleGraph& graph);
     Var varOf(TracedNode* node, std::optional<tensor::Value> value);
@@ -58,6 +57,7 @@ class TracedModuleTracer final : public Tracer {
         Keywords keywords;            ///< keyword-only parameters
     };
 
+    Var traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords);
     void enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph);
     Frame& frame() { return m_modules.back(); }
     std::shared_ptr<TracedModule> shellOf(Module& module, bool isTop);
@@ -89,6 +89,7 @@ class TracedModuleTracer final : public Tracer {
                     const std::vector<tensor::Value>& results, const std::string& what);
 
     TraceModuleOptions m_options;
+    std::shared_ptr<TracedModule> m_top;
     std::vector<Frame> m_modules;
     std::vector<Known> m_known;
     std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
