@@ -70,7 +70,7 @@ void TracedModuleTracer::enter(std::shared_ptr<Module> source, std::shared_ptr<T
     if (m_modules.size() > kMaxDepth) {
         throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
     }
-    Frame frame{std::move(source), std::move(target), &graph, {}, {}, {}, {}};
+    Frame frame{std::move(source), std::move(target), &graph, {}, {}, {}, {}, {}};
     for (const auto& [path, module] : namedModules(*frame.source)) frame.modulePaths.emplace(module, path);
     for (const NamedTensor& named : namedTensors(*frame.source)) frame.slotPaths.emplace(named.slot.get(), named.path);
     m_modules.push_back(std::move(frame));
@@ -248,6 +248,7 @@ void TracedModuleTracer::moduleRead(Module& parent, std::string_view path) {
     const std::string whole = joined(base->second, path);
     Module* module = parent.find(path);
     frame().modulePaths[module] = whole;
+    frame().pendingReads[module].push_back(whole);
     if (!isContainer(*module)) moduleNode(whole);
 }
 
@@ -255,7 +256,13 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     if (m_modules.empty()) return traceTop(module.shared_from_this(), std::move(arguments), keywords);
     const auto known = frame().modulePaths.find(&module);
     if (known == frame().modulePaths.end()) return external(module, std::move(arguments), keywords);
-    const std::string path = known->second;
+    // A module that is replaced by what it is traced into would go before its forward has ended.
+    const auto alive = module.shared_from_this();
+    std::string path = known->second;
+    if (std::vector<std::string>& reads = frame().pendingReads[&module]; !reads.empty()) {
+        path = std::move(reads.back());
+        reads.pop_back();
+    }
     const Arguments settledArguments = settled(module, std::move(arguments), keywords);
     if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
 

@@ -45,6 +45,7 @@ class TracedModuleTracer final : public Tracer {
         ModuleGraph* graph;
         std::unordered_map<std::string, TracedNode*> reads;          ///< of modules and tensors, by path below the source
         std::unordered_map<const Module*, std::string> modulePaths;  ///< as last read, or the first there is
+        std::unordered_map<const Module*, std::vector<std::string>> pendingReads;  ///< not called yet; the last is called first
         std::unordered_map<const Slot*, std::string> slotPaths;
         std::vector<std::pair<tensor::Tensor, TracedNode*>> constants;
     };

@@ -14,12 +14,6 @@ namespace {
 
 Var neg(const Var& x) { return trace::callFunction(trace::Function{"neg", "neg", "torch.neg"}, {x}); }
 
-Value plus(const Value& value, float number) {
-    Tensor tensor = value.tensor().clone().value();
-    for (float& element : tensor.mutableSpan<float>()) element += number;
-    return Value(std::move(tensor));
-}
-
 /// identity; 2 identities of a dict; 2 of a list; neg(x) + param.
 std::shared_ptr<Lambda> negModule() {
     auto module = lambda("Neg", [](Lambda& self, std::span<const Var> in) {
@@ -114,7 +108,7 @@ class TestTracedModuleEdit : public QObject {
         COMPARE_TEXT(names(named(graph, "add_out")->expr().inputs()), "neg_out");
         const Value after = *made->run({netInput()});
         for (std::int64_t i = 0; i < before.tensor().numel(); ++i) {
-            QCOMPARE(before.tensor().toDouble(i) - 1, 1 - after.tensor().toDouble(i));
+            QVERIFY(qAbs((before.tensor().toDouble(i) - 1) - (1 - after.tensor().toDouble(i))) < 1e-6);
         }
         QCOMPARE(graph.counters(), (std::pair<std::uint64_t, std::uint64_t>(13, 13)));
         QVERIFY(graph.validate());
@@ -190,8 +184,9 @@ class TestTracedModuleEdit : public QObject {
         COMPARE_TEXT(inner.name(), "MyBlock_neg");
         for (const TracedNode* node : graph.nodes()) QVERIFY(!node->value().has_value());
         const Value after = *made->run({netInput()});
-        QVERIFY(tensor::identical(plus(before, -1), *trace::traceModule(lambda("N", [](Lambda&, std::span<const Var> in) { return neg(in[0]); }),
-                                                                      {plus(after, -1)}).value()->run({plus(after, -1)})));
+        for (std::int64_t k = 0; k < before.tensor().numel(); ++k) {
+            QVERIFY(qAbs((before.tensor().toDouble(k) - 1) - (1 - after.tensor().toDouble(k))) < 1e-6);
+        }
         QVERIFY(graph.validate());
     }
 
