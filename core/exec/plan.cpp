@@ -2,6 +2,7 @@
 #include <set>
 
 #include "core/exec/plan_impl.h"
+#include "core/graph/guard.h"
 
 namespace sonde::exec {
 
@@ -56,6 +57,11 @@ class Planner {
         if (options.watchAll) {
             for (std::size_t i = 0; i < m_graph.exprCount(); ++i) needExpr(ExprId(i));
         }
+        do followNeeds();
+        while (markGuards());
+    }
+
+    void followNeeds() {
         while (!m_stack.empty()) {
             const ExprId id = m_stack.back();
             m_stack.pop_back();
@@ -66,6 +72,21 @@ class Planner {
             }
             if (const ExprId owner = m_graph.body(expr.body).owner; owner.valid()) needExpr(owner);
         }
+    }
+
+    /// What stands behind a guard is only right if the guard holds, whether it reads it or not. True: there was one more.
+    bool markGuards() {
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) {
+            const Body& body = m_graph.body(BodyId(i));
+            if (body.owner.valid() && !m_needed[body.owner.index()]) continue;
+            bool isBefore = false;  // something needed
+            for (std::size_t k = body.order.size(); k-- > 0;) {
+                const ExprId id = body.order[k];
+                if (isBefore && graph::isGuard(m_graph.expr(id))) needExpr(id);
+                isBefore = isBefore || m_needed[id.index()];
+            }
+        }
+        return !m_stack.empty();
     }
 
     void planBody(BodyId id) {

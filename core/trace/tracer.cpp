@@ -353,6 +353,10 @@ class ModuleCallable final : public graph::Callable {
 
 }  // namespace
 
+std::shared_ptr<const graph::Callable> Tracer::runnable(std::function<Var(std::span<const Var>)> function) {
+    return std::make_shared<ModuleCallable>(std::move(function), EvaluatorScope::current());
+}
+
 void Tracer::recordInside(Module& module, const std::string& path, ExprId call, const std::vector<Var>& arguments,
                           const Keywords& keywords) {
     const std::size_t firstExpr = m_graph->exprCount();
@@ -392,7 +396,7 @@ void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arg
     m_graph->setArguments(call, std::move(settled));
     Expr& expr = m_graph->mutableExpr(call);
     expr.bodies.clear();
-    expr.callable = std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current());
+    expr.callable = runnable(module.forwardFunction());
     if (m_follower) m_follower->recorded(call);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,6 +85,8 @@ class Tracer {
     virtual void moduleRead(Module& parent, std::string_view path) { (void)parent, (void)path; }
     /// A program assigns a tensor (or a child: null) of a module that may be part of what is traced.
     virtual void attributeAssigned(const Module* module, const Slot* slot) { (void)module, (void)slot; }
+    /// The list that exprs are recorded into now.
+    graph::BodyId currentBody() const { return m_frames.back().body; }
     /// Known to be a tensor (else it may be anything).
     virtual bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
     /// Someone who knows values goes along with the traces to come; null: nobody, as at first.
@@ -130,6 +133,15 @@ class Tracer {
     /// The value of a node, for tracers that know it, or an answer that says enough. Overriders may record that it was
     /// asked for, or throw another TraceError than the usual one.
     virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use);
+    /// Goes along with the trace, or null.
+    Follower* follower() const { return m_follower.get(); }
+    /// The graph is what a pass has made of it.
+    void setGraph(GraphPtr graph) { m_graph = std::move(graph); }
+    /// Bodies that are being recorded, the main one included; leaving those beyond a number after one of them failed.
+    std::size_t openBodies() const { return m_frames.size(); }
+    void leaveBodiesBeyond(std::size_t count) { m_frames.resize(std::min(count, m_frames.size())); }
+    /// What an expr runs on values when its turn comes, with the evaluator of now.
+    static std::shared_ptr<const graph::Callable> runnable(std::function<Var(std::span<const Var>)> function);
     /// Whether the main body is being recorded, and not the inside of a leaf.
     bool inMainBody() const { return m_frames.size() == 1; }
 

@@ -1,0 +1,114 @@
+// Guards of concrete traces, and the condition with two branch functions.
+
+#include <cmath>
+
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// As `if value` has it.
+base::Result<bool> truthOf(const Value& value) {
+    switch (value.kind()) {
+        case ValueKind::None: return false;
+        case ValueKind::String: return !value.toString().empty();
+        case ValueKind::Dict: return !value.dictItems().empty();
+        case ValueKind::Object: return true;
+        default: break;
+    }
+    if (value.isListLike()) return !value.items().empty();
+    SONDE_ASSIGN(const double number, numberOf(value));
+    return number != 0;
+}
+
+std::string text(const tensor::AttributeValue& value, const std::string& kind) {
+    if (kind == "bool") return std::get<std::int64_t>(value) ? "true" : "false";
+    return tensor::text(value);
+}
+
+/// What was asked for of the value, and the same as it stands in the attribute.
+base::Result<std::pair<Value, tensor::AttributeValue>> asked(KernelContext& context, const std::string& kind) {
+    const Value& value = context.value(0);
+    if (kind == "bool") {
+        SONDE_ASSIGN(const bool truth, truthOf(value));
+        return std::pair(Value::ofBool(truth), tensor::AttributeValue(std::int64_t{truth}));
+    }
+    if (kind == "float") {
+        SONDE_ASSIGN(const double number, numberOf(value));
+        return std::pair(Value::ofFloat(number), tensor::AttributeValue(number));
+    }
+    std::int64_t number = 0;
+    if (kind == "int") {
+        SONDE_ASSIGN(auto converted, invoke(context, "prim", "Int", {value}));
+        number = converted.front().toInt();
+    } else if (kind == "length" || kind == "iteration") {
+        SONDE_ASSIGN(auto length, invoke(context, "prim", "len", {value}));
+        number = length.front().toInt();
+    } else {
+        return opError("a guard of kind '" + kind + "' is not known");
+    }
+    return std::pair(Value::ofInt(number), tensor::AttributeValue(number));
+}
+
+bool agree(const tensor::AttributeValue& a, const tensor::AttributeValue& b) {
+    const double* x = std::get_if<double>(&a);
+    const double* y = std::get_if<double>(&b);
+    if (x && y) return *x == *y || (std::isnan(*x) && std::isnan(*y));
+    const auto* m = std::get_if<std::int64_t>(&a);
+    const auto* n = std::get_if<std::int64_t>(&b);
+    return m && n && *m == *n;
+}
+
+base::Result<void> guard(KernelContext& context) {
+    const std::string kind = context.attributes().getString("kind", "");
+    const tensor::AttributeValue* expected = context.attributes().find("expected");
+    const bool isNumber = expected && (std::holds_alternative<std::int64_t>(*expected) || std::holds_alternative<double>(*expected));
+    if (!isNumber) return opError("a guard expects a number");
+    SONDE_ASSIGN(auto came, asked(context, kind));
+    if (!agree(*expected, came.second)) {
+        return opError("the guard does not hold: the trace " + context.attributes().getString("sentence", "followed a value") + ", expected " +
+                       text(*expected, kind) + " but got " + text(came.second, kind))
+            .withHint("this input takes another way than the example of the trace; trace again with an example that takes it");
+    }
+    context.setOutput(0, std::move(came.first));
+    return {};
+}
+
+base::Result<void> inferGuard(InferContext& context) {
+    const std::string kind = context.attributes().getString("kind", "");
+    TypeInfo type;
+    type.kind = kind == "bool" ? ValueKind::Bool : kind == "float" ? ValueKind::Float : ValueKind::Int;
+    context.set(0, std::move(type));
+    return {};
+}
+
+/// Runs the first body if the predicate is true, else the second, each with the operands as inputs.
+base::Result<void> condition(KernelContext& context) {
+    const Value& predicate = context.value(0);
+    const bool isOne = predicate.isTensor() ? predicate.tensor().numel() == 1 : predicate.isNumber();
+    if (!isOne) return opError("the predicate " + predicate.typeText() + " is not one truth value");
+    if (!context.bodies()) return opError("cond has no branches");
+    if (!context.value(3).isListLike()) return opError("the operands of cond are a list or a tuple");
+    SONDE_ASSIGN(const bool holds, truthOf(predicate));
+    SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
+    if (results.size() != 1) return opError("a branch gives " + std::to_string(results.size()) + " values, not one");
+    context.setOutput(0, std::move(results.front()));
+    return {};
+}
+
+}  // namespace
+
+void define_guard(Registry& registry) {
+    registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
+                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("source", "")
+                     .runs(guard, inferGuard));
+    OpDef cond = atenRow("cond(t pred, t true_fn, t false_fn, t operands) -> t", "one of two functions of the operands", Category::Control, condition);
+    cond.domain = "prim";
+    for (Formal& input : cond.inputs) input.tensorOnly = false;
+    registry.add(std::move(cond));
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,116 @@
+// x[index] = value as a value: what comes out is x but there. x itself stays what it is.
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/ops/kernels/move.h"
+#include "core/ops/support/invoke.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+base::Result<Tensor> partOf(KernelContext& context, const Tensor& x, const Value& index) {
+    SONDE_ASSIGN(auto part, invoke(context, "prim", "getitem", {Value(x), index}));
+    return part.front().tensor();
+}
+
+/// Only numbers, slices, None and `...`: the part is a view.
+bool isView(const Value& index) {
+    if (index.kind() == ValueKind::Tuple) return std::ranges::all_of(index.items(), isView);
+    return index.isNone() || index.isNumber() || index.kind() == ValueKind::Object || (index.isTensor() && index.tensor().rank() == 0);
+}
+
+/// The value in x's dtype, laid out as the part. As in an assignment, extents of 1 in front are dropped.
+base::Result<Tensor> fitted(const Value& value, DType dtype, const Shape& part) {
+    SONDE_ASSIGN(Tensor source, asTensor(value, dtype));
+    if (source.rank() > part.rank()) {
+        const std::vector<std::int64_t> dims = source.shape().dims();
+        const std::size_t extra = dims.size() - part.rank();
+        if (std::ranges::all_of(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(extra), [](std::int64_t dim) { return dim == 1; })) {
+            SONDE_ASSIGN(source, source.reshaped(Shape(std::vector<std::int64_t>(dims.begin() + static_cast<std::ptrdiff_t>(extra), dims.end()))));
+        }
+    }
+    auto wide = source.expanded(part);
+    if (!wide) return opError("a value " + value.typeText() + " does not fit a part of shape " + part.text());
+    return *wide;
+}
+
+base::Result<Tensor> assigned(KernelContext& context, const Tensor& x, const Value& index, const Value& value) {
+    SONDE_ASSIGN(Tensor result, x.clone());
+    if (isView(index)) {
+        SONDE_ASSIGN(const Tensor part, partOf(context, result, index));
+        SONDE_ASSIGN(const Tensor source, fitted(value, x.dtype(), part.shape()));
+        kernels::copyInto(context.pool(), source, part);
+        return result;
+    }
+    // Any other index says by itself which elements it means, if it is applied to their numbers.
+    SONDE_ASSIGN(Tensor numbers, context.scratch(DType::Int64, x.shape()));
+    std::iota(numbers.mutableData<std::int64_t>(), numbers.mutableData<std::int64_t>() + numbers.numel(), 0);
+    SONDE_ASSIGN(const Tensor part, partOf(context, numbers, index));
+    SONDE_ASSIGN(const Tensor places, part.contiguous());
+    SONDE_ASSIGN(const Tensor wide, fitted(value, x.dtype(), places.shape()));
+    SONDE_ASSIGN(const Tensor source, wide.contiguous());
+    const std::size_t bytes = tensor::itemSize(x.dtype());
+    for (std::int64_t i = 0; i < places.numel(); ++i) {
+        std::copy_n(source.bytes() + static_cast<std::size_t>(i) * bytes, bytes,
+                    result.mutableBytes() + static_cast<std::size_t>(places.data<std::int64_t>()[i]) * bytes);
+    }
+    return result;
+}
+
+base::Result<void> setItem(KernelContext& context) {
+    const Value& x = context.value(0);
+    if (x.isTensor()) {
+        SONDE_ASSIGN(Tensor result, assigned(context, x.tensor(), context.value(1), context.value(2)));
+        context.setOutput(0, Value(std::move(result)));
+        return {};
+    }
+    if (x.kind() != ValueKind::List) return opError(x.typeText() + " has no items that can be set");
+    SONDE_ASSIGN(std::int64_t at, intOf(context.value(1)));
+    tensor::ValueList items = x.items();
+    const auto size = static_cast<std::int64_t>(items.size());
+    if (at < -size || at >= size) return opError("index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+    items[static_cast<std::size_t>(at < 0 ? at + size : at)] = context.value(2);
+    context.setOutput(0, Value::list(std::move(items)));
+    return {};
+}
+
+/// x in which functions of one number, (("exp", ()), …), are applied one after the other to the part.
+base::Result<void> transformItem(KernelContext& context) {
+    if (!context.value(0).isTensor()) return opError("only a tensor's part can be transformed");
+    const Value& steps = context.value(2);
+    if (!steps.isListLike() || steps.items().empty()) return opError("there are no transformations");
+    SONDE_ASSIGN(Tensor part, partOf(context, context.in(0), context.value(1)));
+    for (const Value& step : steps.items()) {
+        const bool isPair = step.isListLike() && step.items().size() == 2 && step.items()[0].kind() == ValueKind::String;
+        if (!isPair) return opError("a transformation is a name with its arguments, not " + step.text());
+        const std::string& name = step.items()[0].toString();
+        if (name != "exp" && name != "sigmoid") return opError("the transformation '" + name + "' is not known: exp, sigmoid");
+        if (!step.items()[1].isListLike() || !step.items()[1].items().empty()) return opError("the transformation '" + name + "' takes no arguments");
+        SONDE_ASSIGN(const Tensor packed, part.contiguous());
+        SONDE_ASSIGN(part, invokeAten(context, name, {Value(packed)}));
+    }
+    SONDE_ASSIGN(Tensor result, assigned(context, context.in(0), context.value(1), Value(part)));
+    context.setOutput(0, Value(std::move(result)));
+    return {};
+}
+
+void add(Registry& registry, std::string_view schema, std::string_view summary, base::Result<void> (*kernel)(KernelContext&)) {
+    OpDef def = atenRow(schema, summary, Category::Tensor, kernel, inferSame);
+    def.domain = "prim";
+    for (Formal& input : def.inputs) input.tensorOnly = false;
+    registry.add(std::move(def));
+}
+
+}  // namespace
+
+void define_prim_setitem(Registry& registry) {
+    add(registry, "setitem(t self, t index, t value) -> t", "x with x[index] = value", setItem);
+    add(registry, "setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", transformItem);
+}
+
+}  // namespace sonde::ops

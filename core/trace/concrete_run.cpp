@@ -1,0 +1,139 @@
+#include "core/trace/concrete_run.h"
+
+#include "core/graph/argument_value.h"
+#include "core/graph/guard.h"
+#include "core/trace/guard_sentence.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::trace {
+
+using graph::BodyId;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::NodeId;
+using tensor::Value;
+
+void ConcreteRun::began(Tracer& tracer, graph::InternalGraph& graph) {
+    m_tracer = &tracer;
+    m_graph = &graph;
+    m_values.clear();
+    m_problems.clear();
+    m_guards.clear();
+}
+
+const Value* ConcreteRun::find(NodeId node) const {
+    const auto& constant = m_graph->node(node).constant;
+    if (constant) return &*constant;
+    const auto found = m_values.find(node);
+    return found == m_values.end() ? nullptr : &found->second;
+}
+
+void ConcreteRun::inputMade(NodeId input) {
+    const Expr& expr = m_graph->expr(m_graph->node(input).producer);
+    if (const auto example = m_examples.find(expr.target); example != m_examples.end()) {
+        set(input, example->second);
+    } else if (!expr.arguments.empty()) {
+        if (auto fallback = graph::argumentValue(expr.arguments.front(), [this](NodeId node) { return find(node); })) set(input, std::move(*fallback));
+    }
+}
+
+void ConcreteRun::inputBound(NodeId inner, NodeId outer) {
+    if (const Value* value = find(outer)) set(inner, Value(*value));
+    else if (const auto problem = m_problems.find(outer); problem != m_problems.end()) m_problems.emplace(inner, std::string(problem->second));
+}
+
+base::Result<std::vector<Value>> ConcreteRun::resultOf(BodyId body) const {
+    auto value = graph::argumentValue(m_graph->body(body).result, [this](NodeId node) { return find(node); });
+    if (!value) return base::runError("a value inside is not known");
+    return std::vector<Value>{std::move(*value)};
+}
+
+base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
+    const auto read = [this](NodeId node) { return find(node); };
+    std::vector<Value> arguments;
+    for (const graph::Argument& argument : expr.arguments) {
+        auto value = graph::argumentValue(argument, read);
+        if (!value) return base::runError("a value that it needs is not known");
+        arguments.push_back(std::move(*value));
+    }
+    if (expr.op.name.empty() && !expr.bodies.empty()) return resultOf(expr.bodies.front());
+    if (expr.op.name.empty() && expr.callable) return expr.callable->call(arguments);
+    if (expr.op.name == "cond" && expr.bodies.size() == 2 && !arguments.empty()) {
+        return resultOf(expr.bodies[Var(arguments.front()).toBool() ? 0 : 1]);
+    }
+    if (!expr.bodies.empty() || !m_evaluator) return base::runError("its bodies are not run while tracing");
+    std::vector<std::pair<std::string, Value>> keywords;
+    for (const auto& [name, argument] : expr.keywords) {
+        auto value = graph::argumentValue(argument, read);
+        if (!value) return base::runError("a value that it needs is not known");
+        keywords.emplace_back(name, std::move(*value));
+    }
+    return m_evaluator->evaluate(expr.op, arguments, keywords, expr.outputs.size());
+}
+
+void ConcreteRun::recorded(ExprId id) {
+    const Expr& expr = m_graph->expr(id);
+    // Constants have their values, guards get theirs from who asked.
+    if (expr.outputs.empty() || m_graph->node(expr.outputs.front()).constant || graph::isGuard(expr)) return;
+    base::Result<std::vector<Value>> results = base::runError("not computed");
+    try {
+        results = compute(expr);
+    } catch (const TraceError& error) {
+        results = base::runError(error.message());
+    }
+    if (results && results->size() == 1 && expr.outputs.size() > 1 && results->front().isListLike()) {
+        std::vector<Value> items = results->front().items();
+        results = std::move(items);
+    }
+    for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
+        if (results && i < results->size()) set(expr.outputs[i], std::move((*results)[i]));
+        else m_problems.insert_or_assign(expr.outputs[i], results ? std::string("it was not computed") : results.error().text());
+    }
+}
+
+std::optional<Value> ConcreteRun::known(NodeId node, KnownUse use) {
+    const Value* found = find(node);
+    if (!found) {
+        const auto problem = m_problems.find(node);
+        if (problem == m_problems.end()) return std::nullopt;  // no example: as symbolic as ever
+        throw TraceError(TraceErrorKind::Runtime,
+                         "the value of '" + m_graph->node(node).name + "' cannot be computed with the example: " + problem->second);
+    }
+    const Value value = *found;
+    guard(node, use, value);
+    return value;
+}
+
+void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
+    // What is not even asked rightly (the truth of many elements) throws here and leaves no guard.
+    tensor::AttributeValue came;
+    Value asked;
+    switch (use) {
+        case KnownUse::Bool: asked = Value::ofBool(Var(value).toBool()), came = std::int64_t{asked.toBool()}; break;
+        case KnownUse::Float: asked = Value::ofFloat(Var(value).toFloat()), came = asked.toFloat(); break;
+        case KnownUse::Int: asked = Value::ofInt(Var(value).toInt()), came = asked.toInt(); break;
+        default: asked = Value::ofInt(static_cast<std::int64_t>(Var(value).length())), came = asked.toInt(); break;
+    }
+    ExprId& known = m_guards[{m_tracer->currentBody().index(), node.index(), use}];
+    if (known.valid() && !m_graph->isErased(known)) return;
+    const Var recorded = m_tracer->record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName,
+                                          {Var::proxy(*m_tracer, node)}, {}, false);
+    known = m_graph->node(recorded.node()).producer;
+    Expr& expr = m_graph->mutableExpr(known);
+    expr.attributes.set(graph::kGuardKind, std::string(guardKind(use)));
+    expr.attributes.set(graph::kGuardExpected, came);
+    expr.attributes.set(graph::kGuardSentence, guardSentence(use, expressionText(*m_graph, node), came));
+    expr.attributes.set(graph::kGuardSource, m_tracer->currentModuleQualifiedName());
+    set(recorded.node(), std::move(asked));
+}
+
+void ConcreteRun::finish(graph::InternalGraph& graph) {
+    for (const auto& [node, value] : m_values) {
+        if (!graph.isErased(graph.node(node).producer)) graph.setType(node, tensor::TypeInfo::of(value));
+    }
+    m_values.clear();
+    m_problems.clear();
+}
+
+}  // namespace sonde::trace
