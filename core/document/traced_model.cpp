@@ -33,7 +33,7 @@ Value valueFromText(const std::string& text) {
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
                                                    const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
     SONDE_ASSIGN(const TracerInfo* tracer, findTracer(options.tracer));
-    TraceRequest request{root, options, {}, work};
+    TraceRequest request{root, options, {}, work, inputs};
     for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     work.report("tracing");
@@ -48,7 +48,9 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);
     for (graph::NodeId node : graph->inputs()) {
         for (const KnownInput& input : inputs) {
-            if (input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
+            // What an example has said is more than what is known beforehand.
+            const bool isOpen = !graph->node(node).type.shape;
+            if (isOpen && input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
         }
     }
     nameInputsAndOutputs(*document, *graph);

@@ -1,15 +1,10 @@
 #pragma once
 
 #include "core/document/document.h"
+#include "core/document/tracers.h"
 #include "core/trace/module.h"
 
 namespace sonde::document {
-
-/// What the reader of a model made of modules knows of its inputs; names are forward's parameters.
-struct KnownInput {
-    std::string name;
-    tensor::TypeInfo type;
-};
 
 /// Traces a module as the options say and makes the document's graph, module tree, inputs, outputs and diagnostics.
 /// Errors: what the forward did that cannot be followed; a usage error for an unknown tracer or a bad concrete value.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/document/tracer_custom.h"
 #include "core/document/tracer_robust.h"
 #include "core/document/tracers_fx.h"
 
@@ -12,6 +13,7 @@ const std::vector<TracerInfo>& tracers() {
         {"", "Automatic", "traces what can be traced; the rest becomes opaque calls", traceWhatCanBe},
         {"module-path", "Module path", "symbolic trace as torch.fx makes it, with the module that each node comes from", traceModulePath},
         {"robust", "Robust", "symbolic trace that turns modules that cannot be traced into leaves", traceRobust},
+        {"custom", "Custom", "symbolic trace that records indexed assignment, in-place operations and conditions, made pure", traceCustom},
     };
     return table;
 }

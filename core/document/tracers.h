@@ -10,12 +10,19 @@
 
 namespace sonde::document {
 
+/// What the reader of a model made of modules knows of its inputs; names are forward's parameters.
+struct KnownInput {
+    std::string name;
+    tensor::TypeInfo type;
+};
+
 /// What a tracer is given.
 struct TraceRequest {
     std::shared_ptr<trace::Module> root;
     const OpenOptions& options;
     trace::ConcreteArguments concrete;  ///< values of options.concrete
     const base::WorkContext& work;
+    std::vector<KnownInput> inputs = {};  ///< by name; what is not there is not known
 };
 
 /// What a tracer made.

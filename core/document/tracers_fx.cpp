@@ -1,13 +1,12 @@
 #include "core/document/tracers_fx.h"
 
+#include "core/document/tracer_concrete.h"
 #include "core/document/tracer_robust.h"
 #include "core/trace/robust_tracer.h"
 
 namespace sonde::document {
 
-namespace {
-
-TracedGraph result(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph) {
+TracedGraph tracedGraph(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph) {
     TracedGraph traced{std::move(graph), tracer.tree(), {}, {}};
     for (const auto& [path, message] : tracer.failures()) {
         if (path.empty()) continue;
@@ -16,8 +15,6 @@ TracedGraph result(const trace::Tracer& tracer, trace::Tracer::GraphPtr graph) {
     }
     return traced;
 }
-
-}  // namespace
 
 void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options) {
     for (const std::string& leaf : options.registeredLeaves) tracer.addLeafClass(leaf);
@@ -32,7 +29,7 @@ void setLeaves(trace::ModulePathTracer& tracer, const OpenOptions& options) {
 
 base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& request, const std::string& failure) {
     SONDE_ASSIGN(auto graph, tracer.traceOpaque(request.root));
-    TracedGraph traced = result(tracer, std::move(graph));
+    TracedGraph traced = tracedGraph(tracer, std::move(graph));
     traced.tree.mutableModule(0).failure = failure;
     traced.diagnostics.insert(traced.diagnostics.begin(),
                               {base::Severity::Info, "the model cannot be traced and runs as one opaque call: " + failure,
@@ -43,10 +40,12 @@ base::Result<TracedGraph> opaqueRoot(trace::Tracer& tracer, const TraceRequest& 
 base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request) {
     trace::RobustTracer tracer;
     setLeaves(tracer, request.options);
+    SONDE_ASSIGN(const auto example, followExample(tracer, request));
     auto graph = tracer.traceRepeatedly(request.root, request.concrete);
+    if (example && graph) example->finish(**graph);
     TracedGraph traced;
     if (graph) {
-        traced = result(tracer, std::move(*graph));
+        traced = tracedGraph(tracer, std::move(*graph));
     } else {
         SONDE_ASSIGN(traced, opaqueRoot(tracer, request, graph.error().what));
     }
@@ -57,8 +56,10 @@ base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request) {
 base::Result<TracedGraph> traceModulePath(const TraceRequest& request) {
     trace::ModulePathTracer tracer;
     setLeaves(tracer, request.options);
+    SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.trace(request.root, request.concrete));
-    return result(tracer, std::move(graph));
+    if (example) example->finish(*graph);
+    return tracedGraph(tracer, std::move(graph));
 }
 
 }  // namespace sonde::document

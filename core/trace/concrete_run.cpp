@@ -57,12 +57,14 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
         if (!value) return base::runError("a value that it needs is not known");
         arguments.push_back(std::move(*value));
     }
+    if (expr.kind == ExprKind::Output && !arguments.empty()) return std::vector<Value>{arguments.front()};
     if (expr.op.name.empty() && !expr.bodies.empty()) return resultOf(expr.bodies.front());
     if (expr.op.name.empty() && expr.callable) return expr.callable->call(arguments);
     if (expr.op.name == "cond" && expr.bodies.size() == 2 && !arguments.empty()) {
-        return resultOf(expr.bodies[Var(arguments.front()).toBool() ? 0 : 1]);
+        SONDE_ASSIGN(const std::vector<Value> result, resultOf(expr.bodies[Var(arguments.front()).toBool() ? 0 : 1]));
+        return result.front().items();  // a branch gives a tuple of one
     }
-    if (!expr.bodies.empty() || !m_evaluator) return base::runError("its bodies are not run while tracing");
+    if (!expr.bodies.empty() || expr.op.name.empty() || !m_evaluator) return base::runError("it is not computed while tracing");
     std::vector<std::pair<std::string, Value>> keywords;
     for (const auto& [name, argument] : expr.keywords) {
         auto value = graph::argumentValue(argument, read);

@@ -72,6 +72,7 @@ class Writer {
                 return argument(arguments[0], depth, true) + '.' + arguments[1].constant.toString();
             }
         }
+        if (op == "Bool" && arguments.size() == 1) return argument(arguments[0], depth, isOperand);
         if (op == "neg" && arguments.size() == 1) return '-' + argument(arguments[0], depth, true);
         std::size_t first = 0;
         std::string text = expr.target;

@@ -135,6 +135,7 @@ class Tracer {
     virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use);
     /// Goes along with the trace, or null.
     Follower* follower() const { return m_follower.get(); }
+    const GraphPtr& sharedGraph() const { return m_graph; }
     /// The graph is what a pass has made of it.
     void setGraph(GraphPtr graph) { m_graph = std::move(graph); }
     /// Bodies that are being recorded, the main one included; leaving those beyond a number after one of them failed.

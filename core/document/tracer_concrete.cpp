@@ -1,0 +1,36 @@
+#include "core/document/tracer_concrete.h"
+
+#include <algorithm>
+
+#include "core/document/evaluator.h"
+#include "core/io/inputs/inputs.h"
+
+namespace sonde::document {
+
+base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequest& request) {
+    std::map<std::string, tensor::Value> examples;
+    if (request.options.inputData.empty()) return examples;
+    std::vector<io::InputInfo> infos;
+    for (const trace::ForwardParameter& parameter : request.root->signature()) {
+        if (parameter.fallback || request.concrete.contains(parameter.name)) continue;
+        io::InputInfo info{parameter.name, {}};
+        const auto known = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
+        if (known != request.inputs.end()) info.type = known->type;
+        infos.push_back(std::move(info));
+    }
+    SONDE_ASSIGN(const auto cases, io::makeInputs(request.options.inputData, infos, {}, request.work));
+    if (cases.empty()) return base::usageError("the example has no inputs", request.options.inputData);
+    for (std::size_t i = 0; i < infos.size() && i < cases.front().values.size(); ++i) examples.emplace(infos[i].name, cases.front().values[i]);
+    return examples;
+}
+
+base::Result<std::shared_ptr<trace::ConcreteRun>> followExample(trace::Tracer& tracer, const TraceRequest& request) {
+    if (request.options.inputData.empty()) return std::shared_ptr<trace::ConcreteRun>();
+    SONDE_ASSIGN(auto examples, exampleInputs(request));
+    for (const auto& [name, value] : request.concrete) examples.emplace(name, value);
+    auto run = std::make_shared<trace::ConcreteRun>(std::move(examples), kernelEvaluator());
+    tracer.setFollower(run);
+    return run;
+}
+
+}  // namespace sonde::document

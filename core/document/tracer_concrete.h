@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "core/document/tracers.h"
+#include "core/trace/concrete_run.h"
+
+namespace sonde::document {
+
+/// Example values of forward's parameters by name, made of options.inputData (of its first case); those that --concrete
+/// fixes and those with a default need none. Empty if there is no inputData. Errors are those of the specification.
+base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequest& request);
+
+/// Lets a tracer follow the request's example through decisions that depend on the data; null if there is no example.
+/// When the trace is over, ConcreteRun::finish gives the graph the types of the example.
+base::Result<std::shared_ptr<trace::ConcreteRun>> followExample(trace::Tracer& tracer, const TraceRequest& request);
+
+}  // namespace sonde::document

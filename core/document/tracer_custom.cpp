@@ -1,0 +1,49 @@
+#include "core/document/tracer_custom.h"
+
+#include "core/document/tracer_concrete.h"
+#include "core/document/tracers_fx.h"
+#include "core/passes/inplace.h"
+#include "core/trace/custom_tracer.h"
+
+namespace sonde::document {
+
+namespace {
+
+/// --concrete values annotate; with an example, parameters that are not among them take theirs from it.
+base::Result<std::optional<trace::ConcreteArguments>> annotations(const TraceRequest& request) {
+    if (request.concrete.empty()) return std::optional<trace::ConcreteArguments>();
+    trace::ConcreteArguments concrete = request.concrete;
+    SONDE_ASSIGN(auto examples, exampleInputs(request));
+    for (auto& [name, value] : examples) concrete.emplace(name, std::move(value));
+    if (!request.options.inputData.empty()) {
+        for (const trace::ForwardParameter& parameter : request.root->signature()) {
+            if (parameter.fallback) concrete.emplace(parameter.name, *parameter.fallback);
+        }
+    }
+    return std::optional(std::move(concrete));
+}
+
+/// The passes work on a copy, so that what cannot be made pure leaves nothing half done.
+base::Result<trace::Tracer::GraphPtr> purified(const graph::InternalGraph& recorded, bool removeInPlace) {
+    auto graph = std::make_shared<graph::InternalGraph>(recorded);
+    passes::removeUnnecessarySlices(*graph);
+    if (removeInPlace) SONDE_TRY(passes::removeInplace(*graph));
+    return graph;
+}
+
+}  // namespace
+
+base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
+    trace::CustomTracerOptions options;
+    options.purify = purified;
+    trace::CustomTracer tracer(std::move(options));
+    setLeaves(tracer, request.options);
+    trace::CustomTraceOptions how;
+    SONDE_ASSIGN(how.concrete, annotations(request));
+    SONDE_ASSIGN(const auto example, followExample(tracer, request));
+    SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
+    if (example) example->finish(*graph);
+    return tracedGraph(tracer, std::move(graph));
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/document/tracers.h"
+
+namespace sonde::document {
+
+/// CustomTracer (reference 3), with the passes that make its graph pure.
+base::Result<TracedGraph> traceCustom(const TraceRequest& request);
+
+}  // namespace sonde::document

@@ -1,0 +1,96 @@
+#include "core/trace/custom_cond.h"
+
+#include "core/trace/custom_tracer.h"
+#include "core/trace/record.h"
+
+namespace sonde::trace {
+
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::NodeId;
+using tensor::Value;
+
+Var cond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction, const Var& operands) {
+    const bool isList = operands.kind() == Var::Kind::List || operands.kind() == Var::Kind::Tuple ||
+                        (operands.kind() == Var::Kind::Value && operands.value().isListLike());
+    if (!isList) throw TraceError(TraceErrorKind::Assertion, "the operands of cond are a list or a tuple");
+    auto* tracer = dynamic_cast<CustomTracer*>(Tracer::active());
+    if (tracer && FunctionSwap::isSwapped("cond") && (predicate.isProxy() || operands.hasProxy())) {
+        return tracer->recordCond(predicate, trueFunction, falseFunction, operands);
+    }
+    return (predicate.toBool() ? trueFunction : falseFunction).call(operands.iterate());
+}
+
+Var CustomTracer::registerCallable(const std::string& name, const NamedFunction& function) {
+    std::string unique;
+    for (std::size_t i = 0; unique.empty() || m_callables.contains(unique); ++i) {
+        unique = "_cb_" + name + '_' + function.name + '_' + std::to_string(i);
+    }
+    m_callables.emplace(unique, function);
+    const Var node = record(ExprKind::GetAttr, {}, unique, unique, {}, {}, false);
+    graph().setConstant(node.node(), Value::object(std::make_shared<FunctionValue>(function)));
+    return node;
+}
+
+Var CustomTracer::recordCond(const Var& predicate, const NamedFunction& trueFunction, const NamedFunction& falseFunction, const Var& operands) {
+    const std::vector<Var> given = operands.iterate();
+    const Var whenTrue = registerCallable("cond", trueFunction);
+    const Var whenFalse = registerCallable("cond", falseFunction);
+    // The name of the node is that of the stand-in which records it; what it calls is the operator.
+    const Var result = record(ExprKind::CallFunction, {"prim", "cond", 0}, "torch.cond", "condcc",
+                              {predicate, whenTrue, whenFalse, Var::list(given)}, {}, false);
+    const ExprId owner = graph().node(result.node()).producer;
+    recordBranch(owner, "true_branch", trueFunction, given);
+    recordBranch(owner, "false_branch", falseFunction, given);
+    if (follower()) follower()->recorded(owner);
+    return result;
+}
+
+/// What the branch does, as a body: its operations, or, if it cannot be followed, one call that runs it on values.
+void CustomTracer::recordBranch(ExprId owner, const std::string& label, const NamedFunction& function, const std::vector<Var>& operands) {
+    enterBody(owner, label);
+    const std::size_t depth = openBodies();
+    std::vector<Var> inner;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const Var& outer = operands[i];
+        const bool isProxy = outer.isProxy();
+        inner.push_back(bodyInput(isProxy ? nameOf(outer.node()) : "operand_" + std::to_string(i), {}, isProxy && isTensor(outer.node())));
+        if (isProxy && follower()) follower()->inputBound(inner.back().node(), outer.node());
+    }
+    const std::size_t first = graph().exprCount();
+    Var result;
+    try {
+        result = function.call(inner);
+        // One node is the result, whatever its structure.
+        if (result.kind() != Var::Kind::Proxy && result.kind() != Var::Kind::Value) {
+            result = record(ExprKind::Output, {}, "output", "output", {result}, {}, false);
+        }
+    } catch (const TraceError&) {
+        leaveBodiesBeyond(depth);
+        if (graph().exprCount() > first) abandon(ExprId(first));
+        result = recordCallable(function.name, function.call, inner);
+    }
+    leaveBody({result});
+}
+
+Var CustomTracer::recordCallable(const std::string& name, const Module::KeptFunction& function, std::vector<Var> arguments) {
+    const Var result = record(ExprKind::CallFunction, {}, name, name, std::move(arguments), {}, false);
+    const ExprId call = graph().node(result.node()).producer;
+    graph().mutableExpr(call).callable = runnable(function);
+    if (follower()) follower()->recorded(call);
+    return result;
+}
+
+Var AutowrapFunction::operator()(std::vector<Var> arguments) const {
+    for (const Var& argument : arguments) {
+        auto* tracer = dynamic_cast<CustomTracer*>(argument.findTracer());
+        if (!tracer) continue;
+        const CustomTracerOptions& options = tracer->options();
+        if (!options.autowrapModules.contains(m_module) && !options.autowrapFunctions.contains(m_name)) break;
+        return tracer->recordCallable(m_name, m_function, std::move(arguments));
+    }
+    return m_function(arguments);
+}
+
+}  // namespace sonde::trace
