@@ -17,6 +17,9 @@ void ModelOptions::addTo(CLI::App& command) {
         ->allow_extra_args(false);
     command.add_option("--concrete", concrete, "NAME=VALUE: give a parameter a fixed value (again for more)")
         ->allow_extra_args(false);
+    command.add_option("--example", open.inputData,
+                       "Example inputs that the trace follows through decisions on the data: x:image.png;mask:#rand(0,1). Each decision becomes a "
+                       "guard, at which a run fails whose input decides otherwise");
     command.add_option("--weights", open.weights,
                        "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
     std::string known = "Change the graph before use (again for more, in order):";

@@ -39,7 +39,7 @@ Verb traceVerb() {
                     ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
                     ->capture_default_str();
                 command.add_option("--input-data", options->model.open.inputData,
-                                   "Example inputs for tracers that follow real values: x:image.png;mask:#rand(0,1)");
+                                   "Example inputs, as --example: x:image.png;mask:#rand(0,1)");
                 return std::function<base::Result<int>()>([options] { return trace(*options); });
             }};
 }
