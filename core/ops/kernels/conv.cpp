@@ -41,7 +41,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             call.k = depth;
             call.left = {w + g * sizes.groupOut() * depth, depth, 1};
             if constexpr (std::is_same_v<T, float>) {
-                if (plan && !plan->groups.empty()) call.leftPacked = &plan->groups[static_cast<std::size_t>(g)];
+                if (plan) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
             }
             const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target) {
                 patches.panel(image, k0, kc, n0, nr, target);
@@ -97,12 +97,26 @@ base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, s
     SONDE_ASSIGN(const Tensor w, weights.tensor().contiguous());
     if (w.rank() < 3 || w.dim(0) % groups != 0 || w.numel() == 0) return std::unique_ptr<PreparedState>();
     if (w.dim(1) == 1 && groups > 1) return std::unique_ptr<PreparedState>();  // depthwise reads the tensor
-    const std::int64_t rows = w.dim(0) / groups, depth = w.numel() / w.dim(0);
-    auto plan = std::make_unique<ConvPlan>();
-    for (std::int64_t g = 0; g < groups; ++g) {
-        plan->groups.push_back(PackedMatrix<float>::left({w.data<float>() + g * rows * depth, depth, 1}, rows, depth, *environment.pool));
-    }
-    return std::unique_ptr<PreparedState>(std::move(plan));
+    (void)environment;
+    return std::unique_ptr<PreparedState>(std::make_unique<ConvPlan>(w, groups));
+}
+
+const std::vector<PackedMatrix<float>>& ConvPlan::packed(base::ThreadPool& pool) const {
+    std::call_once(m_once, [&] {
+        const std::int64_t rows = m_weights.dim(0) / m_groups, depth = m_weights.numel() / m_weights.dim(0);
+        for (std::int64_t g = 0; g < m_groups; ++g) {
+            m_packed.push_back(PackedMatrix<float>::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
+        }
+    });
+    return m_packed;
+}
+
+const WinogradWeights& ConvPlan::winograd(int tile, base::ThreadPool& pool) const {
+    WinogradWeights& weights = tile == 2 ? m_winograd2 : m_winograd4;
+    std::call_once(tile == 2 ? m_once2 : m_once4, [&] {
+        weights = WinogradWeights(m_weights.data<float>(), m_weights.dim(0), m_weights.dim(1), tile, pool);
+    });
+    return weights;
 }
 
 base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
@@ -127,6 +141,15 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
             convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise, sizes.inputSpatial,
                               sizes.outputSpatial, context.pool());
             return {};
+        }
+        const auto* plan = context.prepared<ConvPlan>();
+        if (plan && groups == 1 && !context.environment().exact) {
+            const WinogradSizes planes{sizes.batch, sizes.inChannels, sizes.outChannels, sizes.inputSpatial, sizes.outputSpatial};
+            if (const int tile = winogradTile(window, planes)) {
+                convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes,
+                                 context.pool());
+                return {};
+            }
         }
         convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes);
         return {};

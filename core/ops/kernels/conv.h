@@ -1,17 +1,32 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "core/ops/kernels/gemm.h"
+#include "core/ops/kernels/winograd.h"
 #include "core/ops/registry/registry.h"
 #include "core/ops/support/window.h"
 
 namespace sonde::ops::kernels {
 
-/// Weights of a convolution in the layout that its kernel reads. Made once for constant weights.
+/// Constant weights of a convolution in the layouts that its kernels read. Which one is wanted depends on the size of
+/// the picture, so each is made when it is first asked for and kept.
 class ConvPlan : public PreparedState {
   public:
-    std::vector<PackedMatrix<float>> groups;  ///< one left factor [K/groups, C/groups·taps] for each group
+    ConvPlan(Tensor weights, std::int64_t groups) : m_weights(std::move(weights)), m_groups(groups) {}
+
+    /// One left factor [K/groups, C/groups·taps] for each group.
+    const std::vector<PackedMatrix<float>>& packed(base::ThreadPool& pool) const;
+    /// For tiles of 2x2 or 4x4 outputs.
+    const WinogradWeights& winograd(int tile, base::ThreadPool& pool) const;
+
+  private:
+    Tensor m_weights;
+    std::int64_t m_groups;
+    mutable std::once_flag m_once, m_once2, m_once4;
+    mutable std::vector<PackedMatrix<float>> m_packed;
+    mutable WinogradWeights m_winograd2, m_winograd4;
 };
 
 /// Packs constant float32 weights w [K, C/groups, kernel…]; null for what is computed straight from the tensor.

@@ -25,6 +25,16 @@ struct MicroKernel {
     int mr = 0;
     int nr = 0;
     void (*run)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) = nullptr;
+    /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
+    void (*runHalf)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) = nullptr;
+};
+
+/// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).
+struct WinogradKernel {
+    /// d [a·a][n] with row stride dStride → v[p·pointStride + t]: V = Bᵀ·d·B for each tile t.
+    void (*input)(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdiff_t pointStride, std::size_t n) = nullptr;
+    /// m[p·pointStride + t] → y [m·m][n] with row stride yStride: Y = Aᵀ·M·A + bias.
+    void (*output)(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
 };
 
 /// The hot loops of one instruction set.
@@ -32,6 +42,7 @@ struct FloatKernels {
     const char* name = "";
     MicroKernel<float> gemm32;
     MicroKernel<double> gemm64;
+    WinogradKernel winograd2, winograd4;
     UnaryLoop unary[static_cast<std::size_t>(Unary::Count)] = {};
     BinaryLoop binary[static_cast<std::size_t>(Binary::Count)] = {};
     /// y[i] += w · x[i].

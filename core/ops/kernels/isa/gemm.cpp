@@ -52,6 +52,34 @@ void tile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bo
     (store(c + r * ldc, first[r], second[r]), ...);
 }
 
+/// The first vector of each row alone.
+template <typename T, int... r>
+void halfTile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, std::integer_sequence<int, r...>) {
+    using Vector = typename VectorOf<T>::type;
+    constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
+    Vector sums[sizeof...(r)] = {};
+    for (std::ptrdiff_t p = 0; p < k; ++p) {
+        const Vector right = *reinterpret_cast<const Vector*>(b);
+        ((sums[r] += (Vector{} + a[r]) * right), ...);
+        a += kRows;
+        b += kVectors * kWidth;
+    }
+    const auto store = [&](T* row, const Vector& sum) {
+        Vector* out = reinterpret_cast<Vector*>(row);
+        *out = accumulate ? *out + sum : sum;
+    };
+    (store(c + r * ldc, sums[r]), ...);
+}
+
+template <typename T, int R>
+void chooseHalf(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) {
+    if (rows == R) {
+        halfTile<T>(k, a, b, c, ldc, accumulate, std::make_integer_sequence<int, R>{});
+    } else if constexpr (R > 1) {
+        chooseHalf<T, R - 1>(rows, k, a, b, c, ldc, accumulate);
+    }
+}
+
 template <typename T, int R>
 void choose(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) {
     if (rows == R) {
@@ -66,6 +94,7 @@ void set(MicroKernel<T>& kernel) {
     kernel.mr = kRows;
     kernel.nr = kVectors * kVectorBytes / static_cast<int>(sizeof(T));
     kernel.run = choose<T, kRows>;
+    kernel.runHalf = chooseHalf<T, kRows>;
 }
 
 }  // namespace

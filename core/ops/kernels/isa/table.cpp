@@ -5,6 +5,7 @@ namespace sonde::ops::kernels::SONDE_ISA {
 void addGemm(FloatKernels& table);
 void addElementwise(FloatKernels& table);
 void addRows(FloatKernels& table);
+void addWinograd(FloatKernels& table);
 
 void fillTable(FloatKernels& table);
 
@@ -17,6 +18,7 @@ void fillTable(FloatKernels& table) {
     addGemm(table);
     addElementwise(table);
     addRows(table);
+    addWinograd(table);
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA

@@ -1,0 +1,234 @@
+#include "core/ops/kernels/winograd.h"
+
+#include <algorithm>
+
+#include "core/ops/kernels/float_kernels.h"
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+constexpr int kLanes = 16;          ///< tiles are transformed in groups of so many
+constexpr int kMostPoints = 36;
+constexpr int kMostColumns = 32;    ///< nr of the widest micro kernel
+constexpr std::int64_t kDepth = 256;  ///< of one call of the micro kernel
+
+std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
+
+/// G of F(m, 3): (m + 2) x 3.
+constexpr double kG2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+constexpr double kG4[6][3] = {{1.0 / 4, 0, 0},           {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+                              {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1}};
+
+/// Rough cost in fused multiply-adds of a vector: products, and reading the weights from beyond the second-level cache.
+double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
+    const double products = static_cast<double>(points * channels) * static_cast<double>(divideUp(columns, kLanes));
+    const double bytes = static_cast<double>(points * channels) * 4;
+    return products + bytes / 12;
+}
+
+/// One convolution: blocks of nr tiles, each in three steps that can be split among threads.
+class Winograd {
+  public:
+    Winograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window, const WinogradSizes& sizes)
+        : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm32),
+          m_kernel(weights.tile() == 2 ? floatKernels().winograd2 : floatKernels().winograd4), m_tile(weights.tile()),
+          m_extent(m_tile + 2), m_points(m_extent * m_extent), m_padY(window.padBegin[0]), m_padX(window.padBegin[1]),
+          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr) {}
+
+    std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
+    std::size_t inputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.inChannels * m_columns); }
+    std::size_t outputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.outChannels * m_columns); }
+
+    /// Channels [c0, c1) of a block → v [point][C][nr].
+    void transformInput(std::int64_t block, std::int64_t c0, std::int64_t c1, float* v) const {
+        const Place place = placeOf(block);
+        const std::int64_t lanes = divideUp(place.count, kLanes) * kLanes;
+        alignas(64) float patches[kMostPoints * kMostColumns] = {};
+        for (std::int64_t c = c0; c < c1; ++c) {
+            gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place, patches);
+            m_kernel.input(patches, m_columns, v + c * m_columns, m_sizes.inChannels * m_columns, static_cast<std::size_t>(lanes));
+        }
+    }
+
+    /// Points [p0, p1): m_p [K, nr] = U_p·v_p.
+    void multiply(std::int64_t block, std::int64_t p0, std::int64_t p1, const float* v, float* m) const {
+        const bool half = placeOf(block).count <= m_columns / 2;
+        const auto run = half ? m_micro.runHalf : m_micro.run;
+        for (std::int64_t p = p0; p < p1; ++p) {
+            const PackedMatrix<float>& left = m_weights.point(static_cast<int>(p));
+            const float* right = v + p * m_sizes.inChannels * m_columns;
+            float* products = m + p * m_sizes.outChannels * m_columns;
+            for (std::int64_t k0 = 0; k0 < m_sizes.inChannels; k0 += kDepth) {
+                const std::int64_t kc = std::min(kDepth, m_sizes.inChannels - k0);
+                for (std::int64_t row = 0; row < m_sizes.outChannels; row += m_micro.mr) {
+                    const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m_sizes.outChannels - row));
+                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns, m_columns, k0 > 0);
+                }
+            }
+        }
+    }
+
+    /// Channels [k0, k1) of the block's part of y.
+    void transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
+        const Place place = placeOf(block);
+        const std::int64_t lanes = divideUp(place.count, kLanes) * kLanes;
+        alignas(64) float results[16 * kMostColumns];
+        for (std::int64_t k = k0; k < k1; ++k) {
+            m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
+                            static_cast<std::size_t>(lanes));
+            scatter(results, place, m_y + (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1]);
+        }
+    }
+
+    int points() const { return m_points; }
+
+  private:
+    /// Tiles [first, first + count) of one picture, row by row.
+    struct Place {
+        std::int64_t picture, first, count;
+    };
+
+    std::int64_t blocksOfPicture() const { return divideUp(m_tiles, m_columns); }
+    Place placeOf(std::int64_t block) const {
+        const std::int64_t first = block % blocksOfPicture() * m_columns;
+        return {block / blocksOfPicture(), first, std::min<std::int64_t>(m_columns, m_tiles - first)};
+    }
+
+    /// Calls use(at, row of tiles, first column of tiles, count) for each stretch of tiles that lie in one row.
+    template <typename Use>
+    void forStretches(const Place& place, const Use& use) const {
+        for (std::int64_t done = 0; done < place.count;) {
+            const std::int64_t tile = place.first + done, column = tile % m_tilesX;
+            const std::int64_t count = std::min(m_tilesX - column, place.count - done);
+            use(done, tile / m_tilesX, column, count);
+            done += count;
+        }
+    }
+
+    /// patches[i·a + j][t] = element (i, j) of tile t's patch, zero outside of the picture.
+    void gather(const float* plane, const Place& place, float* patches) const {
+        const std::int64_t height = m_sizes.input[0], width = m_sizes.input[1];
+        forStretches(place, [&](std::int64_t at, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
+            for (int i = 0; i < m_extent; ++i) {
+                const std::int64_t y = tileRow * m_tile + i - m_padY;
+                for (int j = 0; j < m_extent; ++j) {
+                    float* out = patches + (i * m_extent + j) * m_columns + at;
+                    const std::int64_t x = tileColumn * m_tile + j - m_padX;
+                    if (y < 0 || y >= height) {
+                        std::fill(out, out + count, 0.0f);
+                        continue;
+                    }
+                    const std::int64_t begin = x < 0 ? std::min(divideUp(-x, m_tile), count) : 0;
+                    const std::int64_t end = x >= width ? begin : std::clamp(divideUp(width - x, m_tile), begin, count);
+                    const float* row = plane + y * width + x;
+                    std::fill(out, out + begin, 0.0f);
+                    for (std::int64_t t = begin; t < end; ++t) out[t] = row[t * m_tile];
+                    std::fill(out + end, out + count, 0.0f);
+                }
+            }
+        });
+    }
+
+    void scatter(const float* results, const Place& place, float* plane) const {
+        const std::int64_t height = m_sizes.output[0], width = m_sizes.output[1];
+        forStretches(place, [&](std::int64_t at, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
+            for (int i = 0; i < m_tile; ++i) {
+                const std::int64_t y = tileRow * m_tile + i;
+                if (y >= height) break;
+                for (int j = 0; j < m_tile; ++j) {
+                    const float* in = results + (i * m_tile + j) * m_columns + at;
+                    float* row = plane + y * width + tileColumn * m_tile + j;
+                    const std::int64_t room = width - tileColumn * m_tile - j;
+                    const std::int64_t end = room <= 0 ? 0 : std::min(divideUp(room, m_tile), count);
+                    for (std::int64_t t = 0; t < end; ++t) row[t * m_tile] = in[t];
+                }
+            }
+        });
+    }
+
+    const float* m_x;
+    const WinogradWeights& m_weights;
+    const float* m_bias;
+    float* m_y;
+    const WinogradSizes& m_sizes;
+    const MicroKernel<float>& m_micro;
+    const WinogradKernel& m_kernel;
+    int m_tile, m_extent, m_points;
+    std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
+    std::int64_t m_columns;
+};
+
+/// Splits [0, count) among the threads.
+template <typename Use>
+void spread(base::ThreadPool& pool, std::int64_t count, std::int64_t least, const Use& use) {
+    pool.parallelFor(static_cast<std::size_t>(count), static_cast<std::size_t>(least), [&](std::size_t begin, std::size_t end) {
+        use(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end));
+    });
+}
+
+}  // namespace
+
+WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels, std::int64_t inChannels, int tile, base::ThreadPool& pool)
+    : m_tile(tile) {
+    const int extent = tile + 2;
+    const auto g = [&](int i, int j) { return tile == 2 ? kG2[i][j] : kG4[i][j]; };
+    AlignedBuffer<float> point(static_cast<std::size_t>(outChannels * inChannels));
+    for (int i = 0; i < extent; ++i) {
+        for (int j = 0; j < extent; ++j) {
+            spread(pool, outChannels * inChannels, 4096, [&](std::int64_t begin, std::int64_t end) {
+                for (std::int64_t kc = begin; kc < end; ++kc) {
+                    double sum = 0;
+                    for (int a = 0; a < 3; ++a)
+                        for (int b = 0; b < 3; ++b) sum += g(i, a) * g(j, b) * static_cast<double>(weights[kc * 9 + a * 3 + b]);
+                    point.data()[kc] = static_cast<float>(sum);
+                }
+            });
+            m_points.push_back(PackedMatrix<float>::left({point.data(), inChannels, 1}, outChannels, inChannels, pool));
+        }
+    }
+}
+
+int winogradTile(const Window& window, const WinogradSizes& sizes) {
+    constexpr std::int64_t kLeastChannels = 16;
+    if (window.rank() != 2 || sizes.inChannels < kLeastChannels || sizes.outChannels < kLeastChannels) return 0;
+    for (std::size_t axis = 0; axis < 2; ++axis)
+        if (window.kernel[axis] != 3 || window.stride[axis] != 1 || window.dilation[axis] != 1) return 0;
+    const std::int64_t channels = sizes.inChannels * sizes.outChannels;
+    const auto ofTile = [&](int tile) {
+        const std::int64_t tiles = divideUp(sizes.output[0], tile) * divideUp(sizes.output[1], tile) * sizes.batch;
+        const std::int64_t points = (tile + 2) * (tile + 2);
+        const double transforms = 2.5 * static_cast<double>(points * (sizes.inChannels + sizes.outChannels)) * static_cast<double>(divideUp(tiles, kLanes));
+        return cost(points, channels, tiles) + transforms;
+    };
+    const double direct = 1.3 * cost(9, channels, sizes.output[0] * sizes.output[1] * sizes.batch), two = ofTile(2), four = ofTile(4);
+    if (std::min(two, four) > direct) return 0;
+    return two < four ? 2 : 4;
+}
+
+void convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
+                      const WinogradSizes& sizes, base::ThreadPool& pool) {
+    const Winograd work(x, weights, bias, y, window, sizes);
+    if (work.blocks() >= 2 * static_cast<std::int64_t>(pool.threads())) {
+        spread(pool, work.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
+            float* v = Scratch::of<float>(1, work.inputFloats());
+            float* m = Scratch::of<float>(2, work.outputFloats());
+            for (std::int64_t block = begin; block < end; ++block) {
+                work.transformInput(block, 0, sizes.inChannels, v);
+                work.multiply(block, 0, work.points(), v, m);
+                work.transformOutput(block, 0, sizes.outChannels, m);
+            }
+        });
+        return;
+    }
+    // Few tiles: the threads share each step.
+    float* v = Scratch::of<float>(1, work.inputFloats());
+    float* m = Scratch::of<float>(2, work.outputFloats());
+    for (std::int64_t block = 0; block < work.blocks(); ++block) {
+        spread(pool, sizes.inChannels, 8, [&](std::int64_t begin, std::int64_t end) { work.transformInput(block, begin, end, v); });
+        spread(pool, work.points(), 1, [&](std::int64_t begin, std::int64_t end) { work.multiply(block, begin, end, v, m); });
+        spread(pool, sizes.outChannels, 8, [&](std::int64_t begin, std::int64_t end) { work.transformOutput(block, begin, end, m); });
+    }
+}
+
+}  // namespace sonde::ops::kernels
