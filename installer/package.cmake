@@ -8,6 +8,7 @@ set(SONDE_DATA_DIR ${CMAKE_INSTALL_DATADIR}/sonde)
 set(SONDE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Sonde)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/samples DESTINATION ${SONDE_DATA_DIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/examples DESTINATION ${SONDE_DATA_DIR})
 install(FILES ${PROJECT_SOURCE_DIR}/resources/desktop/sonde.desktop
   DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
 install(FILES ${PROJECT_SOURCE_DIR}/resources/desktop/sonde.xml

@@ -5,6 +5,7 @@
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
 #include "core/document/finish.h"
+#include "core/document/format_plugin.h"
 #include "core/document/model_passes.h"
 #include "core/document/traced_model.h"
 #include "core/document/unknown_file.h"
@@ -106,14 +107,15 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
         SONDE_TRY(complete(*document, options, work));
         return std::shared_ptr<const Document>(document);
     }
-    if (!options.weights.empty()) {
-        return usageError("weights can be given to built-in models only", model, "a file has its own weights: open it without --weights");
-    }
     const std::filesystem::path path(model);
-    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
+    SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(splitModelPath(model).first));
     const std::span<const std::byte> head = file->window(0, std::min(file->sizeBytes(), kHeadBytes));
     for (const Format& format : formats()) {
         if (!format.recognises(head, path)) continue;
+        if (!options.weights.empty() && !format.takesWeights) {
+            return usageError("weights can be given to built-in models and models in C++ only", model,
+                              "a file has its own weights: open it without --weights");
+        }
         SONDE_ASSIGN(const std::shared_ptr<Document> document, format.open(path, options, work));
         SONDE_TRY(complete(*document, options, work));
         return std::shared_ptr<const Document>(document);

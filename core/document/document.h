@@ -89,6 +89,7 @@ struct Format {
     bool (*recognises)(std::span<const std::byte> head, const std::filesystem::path& path);
     base::Result<std::shared_ptr<Document>> (*open)(const std::filesystem::path& path, const OpenOptions& options,
                                                     const base::WorkContext& work);
+    bool takesWeights = false;  ///< OpenOptions::weights may be set: the file has architecture, not numbers
 };
 const std::vector<Format>& formats();
 

@@ -1,5 +1,6 @@
 #include "core/document/document.h"
 #include "core/document/format_onnx.h"
+#include "core/document/format_plugin.h"
 #include "core/document/format_torchscript.h"
 
 namespace sonde::document {
@@ -9,6 +10,7 @@ const std::vector<Format>& formats() {
     static const std::vector<Format> table{
         onnxFormat(),
         torchScriptFormat(),
+        pluginFormat(),
     };
     return table;
 }

@@ -33,7 +33,7 @@ constexpr std::array kSignatures{
     Signature{0, "\x80\x04", "a Python pickle", "pickles are never executed; save the model with torch.jit.save"},
     Signature{0, "PK\x03\x04", "a zip archive that holds no known model", "a TorchScript archive is made with torch.jit.save; a .npz file is an input"},
     Signature{0, "\x1f\x8b", "a gzip archive", "unpack it first"},
-    Signature{0, "\x7f" "ELF", "a program or library", ""},
+    Signature{0, "\x7f" "ELF", "a program or library", "a library with a model of your own needs SONDE_MODEL in it"},
     Signature{0, "%PDF", "a PDF document", ""},
     Signature{0, "<!DOCTYPE", "a web page, perhaps of a download that failed", "download the model again"},
     Signature{0, "<html", "a web page, perhaps of a download that failed", "download the model again"},

@@ -343,6 +343,8 @@ class ModuleCallable final : public graph::Callable {
             return std::vector<Value>{result.toValue()};
         } catch (const TraceError& error) {
             return base::runError(error.message());
+        } catch (const std::exception& exception) {  // a user's own module
+            return base::runError(exception.what());
         }
     }
 

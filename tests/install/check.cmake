@@ -19,7 +19,24 @@ foreach(file bin/sonde libexec/sonde/sonde-layout-worker share/applications/sond
   endif()
 endforeach()
 
-run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${WORK}/user -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/install -B ${WORK}/user -DCMAKE_PREFIX_PATH=${prefix}
+  -DMODEL=${SOURCE}/resources/examples/own_model/own_model.cpp)
 run(${CMAKE_COMMAND} --build ${WORK}/user)
 run(${WORK}/user/sonde-user)
 run(${prefix}/bin/sonde models)
+
+# The example of a model of one's own, as installed, against the installed package; then the same linked to all of core.
+set(example ${prefix}/share/sonde/examples/own_model)
+run(${CMAKE_COMMAND} -S ${example} -B ${WORK}/own_model -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${WORK}/own_model)
+foreach(library ${WORK}/own_model/own_model.so ${WORK}/user/linked_model.so)
+  execute_process(COMMAND ${prefix}/bin/sonde trace ${library} OUTPUT_VARIABLE listing RESULT_VARIABLE status)
+  string(CONCAT expected "Node x is from module\nNode hidden is from module hidden\nNode relu is from module relu\n"
+    "Node out is from module out\nNode scale_factor is from module scale\nNode mul is from module scale\n"
+    "Node output is from module None\n")
+  if(NOT status EQUAL 0 OR NOT listing STREQUAL expected)
+    message(FATAL_ERROR "trace of ${library} (${status}):\n${listing}\nexpected:\n${expected}")
+  endif()
+  run(${prefix}/bin/sonde check ${library} ${example}/reference.npz)
+  run(${prefix}/bin/sonde run ${library} --input-data ${example}/reference.npz --watch hidden --watch out)
+endforeach()

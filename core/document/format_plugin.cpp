@@ -1,0 +1,172 @@
+#include "core/document/format_plugin.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "core/base/mapped_file.h"
+#include "core/base/nearest.h"
+#include "core/document/evaluator.h"
+#include "core/document/finish.h"
+#include "core/document/plugin_notes.h"
+#include "core/document/traced_model.h"
+#include "core/document/weights.h"
+#include "core/nn/plugin.h"
+
+namespace sonde::document {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRebuild = "build it again with the headers and the compiler of this Sonde";
+
+/// Every library that was loaded, by path and content. None is ever unloaded: modules, their classes and the exceptions
+/// that they throw live in it.
+class Libraries {
+  public:
+    base::Result<void*> load(const fs::path& path, std::uint64_t content) {
+        const std::scoped_lock lock(m_mutex);
+        std::map<std::uint64_t, void*>& versions = m_loaded[path.string()];
+        if (const auto known = versions.find(content); known != versions.end()) return known->second;
+        // The loader takes the same path for the same library, so a later version comes by way of a copy.
+        SONDE_ASSIGN(void* const handle, versions.empty() ? open(path) : openCopy(path));
+        versions.emplace(content, handle);
+        return handle;
+    }
+
+  private:
+    static base::Result<void*> open(const fs::path& path) {
+        if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+        const char* why = dlerror();
+        return base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"), path.string(), kRebuild);
+    }
+
+    static base::Result<void*> openCopy(const fs::path& path) {
+        std::string copy = (fs::temp_directory_path() / ("sonde-model-" + std::string(6, 'X'))).string();
+        const int file = mkstemp(copy.data());
+        if (file < 0) return base::unreadable("there is no room for a copy of the library", path.string());
+        close(file);
+        std::error_code failure;
+        fs::copy_file(path, copy, fs::copy_options::overwrite_existing, failure);
+        auto handle = failure ? base::Result<void*>(base::unreadable("the library cannot be copied: " + failure.message(), path.string()))
+                              : open(copy);
+        fs::remove(copy, failure);  // what is mapped stays
+        return handle;
+    }
+
+    std::mutex m_mutex;
+    std::map<std::string, std::map<std::uint64_t, void*>> m_loaded;
+};
+
+Libraries& libraries() {
+    static auto* const all = new Libraries;  // outlives whatever a library destroys at exit
+    return *all;
+}
+
+base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, const std::string& name, const std::string& location) {
+    for (const PluginEntry& entry : entries) {
+        if (entry.abi != SONDE_PLUGIN_ABI) {
+            return base::unreadable("the model was built for " + entry.abi + "; this is " SONDE_PLUGIN_ABI, location, kRebuild);
+        }
+        if (entry.layout != nn::pluginLayout()) {
+            return base::unreadable("the model was built with other headers of the same version", location, kRebuild);
+        }
+    }
+    if (name.empty()) return entries.front();
+    const auto found = std::ranges::find(entries, name, &PluginEntry::model);
+    if (found != entries.end()) return *found;
+    std::vector<std::string> names;
+    std::string known;
+    for (const PluginEntry& entry : entries) {
+        names.push_back(entry.model);
+        known += (known.empty() ? "" : ", ") + entry.model;
+    }
+    const std::string near = base::didYouMean(name, names);
+    return base::unreadable("the library has no model '" + name + "'", location, near.empty() ? "it has: " + known : near);
+}
+
+/// Runs code of the library; what it throws becomes an error.
+template <typename Run>
+auto guarded(const char* what, const std::string& location, Run&& run) -> decltype(run()) {
+    try {
+        return run();
+    } catch (const trace::TraceError& error) {
+        return base::unreadable(std::string(what) + " failed: " + error.message(), location);
+    } catch (const std::exception& exception) {
+        return base::unreadable(std::string(what) + " failed: " + exception.what(), location);
+    } catch (...) {
+        return base::unreadable(std::string(what) + " threw something that is no std::exception", location);
+    }
+}
+
+base::Result<nn::PluginModel> make(const PluginEntry& entry, const fs::path& file, std::uint64_t content, const std::string& location) {
+    return guarded("the model's constructor", location, [&]() -> base::Result<nn::PluginModel> {
+        SONDE_ASSIGN(void* const library, libraries().load(file, content));
+        const std::string symbol = "sonde_model_" + entry.className;
+        const auto function = reinterpret_cast<nn::PluginFunction>(dlsym(library, symbol.c_str()));
+        if (!function) return base::unreadable("the library does not export " + symbol, location, "use SONDE_MODEL, and do not hide its symbols");
+        nn::PluginModel model;
+        function(model);
+        model.root->setTraining(false);
+        return model;
+    });
+}
+
+bool recognises(std::span<const std::byte> head, const fs::path& path) {
+    constexpr std::string_view kMagic("\x7f" "ELF", 4);
+    if (head.size() < kMagic.size() || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) return false;
+    const auto file = base::MappedFile::open(splitModelPath(path.string()).first);
+    return file && !readPluginNotes((*file)->bytes()).empty();
+}
+
+base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options, const base::WorkContext& work) {
+    const auto [given, name] = splitModelPath(path.string());
+    work.report("loading " + given.filename().string());
+    SONDE_ASSIGN(const auto mapped, base::MappedFile::open(given));
+    const std::vector<PluginEntry> entries = readPluginNotes(mapped->bytes());
+    SONDE_ASSIGN(const PluginEntry entry, chosenEntry(entries, name, path.string()));
+    const std::uint64_t content = fingerprintOf(mapped->bytes());
+    const trace::EvaluatorScope evaluator(kernelEvaluator());
+    SONDE_ASSIGN(const nn::PluginModel model, make(entry, fs::absolute(given), content, path.string()));
+    if (!options.weights.empty()) SONDE_TRY(loadWeights(*model.root, options.weights, work));
+    std::vector<KnownInput> inputs;
+    for (const nn::ModelInput& input : model.inputs) inputs.push_back({input.name, input.type});
+    SONDE_ASSIGN(const auto document, guarded("the model's forward", path.string(), [&] { return traceModel(model.root, options, inputs, work); }));
+    document->title = entry.model;
+    document->location = path.string();
+    document->format = "C++ model";
+    document->properties = {{"class", entry.className}, {"built for", entry.abi}, {"file size", std::to_string(mapped->sizeBytes()) + " bytes"}};
+    document->fingerprint = content ^ std::hash<std::string>{}(entry.model);
+    if (name.empty() && entries.size() > 1) {
+        std::string others;
+        for (const PluginEntry& other : entries) {
+            if (other.model != entry.model) others += (others.empty() ? "" : ", ") + given.string() + '#' + other.model;
+        }
+        document->diagnostics.push_back({base::Severity::Warning, "this is the library's model '" + entry.model + "'; there are also " + others,
+                                         given.string(), "PATH#NAME opens one of them"});
+    }
+    return document;
+}
+
+}  // namespace
+
+std::pair<fs::path, std::string> splitModelPath(const std::string& model) {
+    const std::size_t mark = model.rfind('#');
+    std::error_code failure;
+    if (mark == std::string::npos || fs::exists(model, failure)) return {model, {}};
+    return {model.substr(0, mark), model.substr(mark + 1)};
+}
+
+Format pluginFormat() {
+    return {"plugin", "C++ model", "models of one's own, compiled to a shared library with SONDE_MODEL (.so)", {"so"}, recognises, openPlugin,
+            true};
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/document/document.h"
+
+namespace sonde::document {
+
+/// Shared libraries with models of SONDE_MODEL (core/nn/plugin.h). Their code runs in this process: opening one is naming
+/// it. PATH#NAME chooses a model. A library stays loaded; if its file has changed, it is loaded anew beside the old one.
+/// Errors (Unreadable): built for another Sonde or standard library; it cannot be loaded; its constructor or forward threw.
+Format pluginFormat();
+
+/// "a.so#name" → ("a.so", "name") if there is no file of the whole name; else the path alone.
+std::pair<std::filesystem::path, std::string> splitModelPath(const std::string& model);
+
+}  // namespace sonde::document

@@ -1,0 +1,144 @@
+// Models of one's own in C++: a shared library with SONDE_MODEL goes through the verbs like any other model.
+
+#include <QFileInfo>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/document/plugin_notes.h"
+#include "core/io/npz/npz.h"
+
+using namespace sonde;
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    QString out;
+    QString err;
+};
+
+Outcome runSonde(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), arguments);
+    process.waitForFinished(60000);
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardOutput()),
+            QString::fromUtf8(process.readAllStandardError())};
+}
+
+QString plugin(const QString& name) { return QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/") + name; }
+
+QByteArray contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+std::vector<document::PluginEntry> notesOf(const QByteArray& content) {
+    return document::readPluginNotes(std::as_bytes(std::span(content.data(), static_cast<std::size_t>(content.size()))));
+}
+
+}  // namespace
+
+class TestPlugin : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void isTracedAsAnyModel() {
+        const Outcome outcome = runSonde({"trace", plugin("own_models.so")});
+        QCOMPARE(outcome.status, 0);
+        QCOMPARE(outcome.out, QString("Node x is from module\nNode factor is from module\nNode linear is from module linear\n"
+                                      "Node relu is from module relu\nNode mul is from module\nNode output is from module None\n"));
+        QVERIFY2(outcome.err.contains("own_models.so#branching"), qPrintable(outcome.err));
+    }
+
+    void givesHandWorkedNumbers() {
+        // x = [[1, 1], [2, -1], [0, 1]]: W x + b = [[3.5, -2], [0.5, 9], [2.5, -5]], relu, times [2, 10]
+        QTemporaryDir folder;
+        const QString reference = folder.filePath("reference.npz");
+        write(reference, {{"in.x", tensor::Tensor::of<float>({3, 2}, {1, 1, 2, -1, 0, 1})},
+                          {"out.out", tensor::Tensor::of<float>({3, 2}, {7, 0, 1, 90, 5, 0})},
+                          {"node.linear", tensor::Tensor::of<float>({3, 2}, {3.5F, -2, 0.5F, 9, 2.5F, -5})}});
+        const Outcome right = runSonde({"check", plugin("own_models.so#scaled"), reference});
+        QVERIFY2(right.status == 0, qPrintable(right.out + right.err));
+        write(reference, {{"in.x", tensor::Tensor::of<float>({3, 2}, {1, 1, 2, -1, 0, 1})},
+                          {"out.out", tensor::Tensor::of<float>({3, 2}, {7, 0, 1, 91, 5, 0})}});
+        QCOMPARE(runSonde({"check", plugin("own_models.so"), reference}).status, 1);
+    }
+
+    void forwardThatDependsOnTheDataRuns() {
+        QTemporaryDir folder;
+        const QString reference = folder.filePath("reference.npz");
+        write(reference, {{"in.x", tensor::Tensor::of<float>({3}, {1, 2, -0.5F})}, {"out.out", tensor::Tensor::of<float>({3}, {2, 4, -1})},
+                          {"case1.in.x", tensor::Tensor::of<float>({2}, {-1, -3})}, {"case1.out.out", tensor::Tensor::of<float>({2}, {1, 3})}});
+        const Outcome outcome = runSonde({"check", plugin("own_models.so#branching"), reference});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+        QCOMPARE(runSonde({"trace", plugin("own_models.so#branching"), "--tracer", "module-path"}).status, 3);
+    }
+
+    void takesWeightsFromAFile() {
+        QTemporaryDir folder;
+        const QString weights = folder.filePath("weights.npz");
+        const QString reference = folder.filePath("reference.npz");
+        write(weights, {{"linear.weight", tensor::Tensor::of<float>({2, 2}, {1, 0, 0, 1})},
+                        {"linear.bias", tensor::Tensor::of<float>({2}, {0, 0})}, {"factor", tensor::Tensor::of<float>({2}, {3, 4})}});
+        write(reference, {{"in.x", tensor::Tensor::of<float>({1, 2}, {1, 2})}, {"out.out", tensor::Tensor::of<float>({1, 2}, {3, 8})}});
+        const Outcome outcome = runSonde({"check", plugin("own_models.so"), reference, "--weights", weights});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+    }
+
+    void errors_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("text");
+        QTest::newRow("constructor throws") << "own_models.so#throws_when_made" << "no weights for you";
+        QTest::newRow("forward throws") << "own_models.so#throws_when_called" << "not today";
+        QTest::newRow("unknown model") << "own_models.so#scalde" << "did you mean scaled";
+        QTest::newRow("other version") << "other_version.so" << "built for Sonde 0.0.1";
+        QTest::newRow("missing symbol") << "missing_symbol.so" << "functionThatIsNowhere";
+        QTest::newRow("no model in it") << "no_model.so" << "SONDE_MODEL";
+        QTest::newRow("no such file") << "nothing.so#a" << "no such file";
+    }
+    void errors() {
+        QFETCH(QString, file);
+        QFETCH(QString, text);
+        const Outcome outcome = runSonde({"trace", plugin(file)});
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.err.contains("sonde: error: ") && outcome.err.contains(text), qPrintable(outcome.err));
+        QVERIFY(outcome.out.isEmpty());
+    }
+
+    void notesAreReadWithoutRunningAnything() {
+        const auto entries = notesOf(contentOf(plugin("own_models.so")));
+        QCOMPARE(entries.size(), 4U);
+        QCOMPARE(entries[0].model, std::string("scaled"));
+        QCOMPARE(entries[0].className, std::string("Scaled"));
+        QVERIFY(notesOf(contentOf(plugin("no_model.so"))).empty());
+        QCOMPARE(notesOf(contentOf(plugin("other_version.so"))).size(), 1U);
+    }
+
+    void damagedFilesDoNoHarm() {
+        const QByteArray whole = contentOf(plugin("other_version.so"));
+        for (qsizetype size = 0; size < whole.size(); size += 61) notesOf(whole.left(size));
+        quint32 state = 1;
+        for (int round = 0; round < 3000; ++round) {
+            QByteArray broken = whole;
+            for (int i = 0; i < 4; ++i) {
+                state = state * 1664525 + 1013904223;  // Numerical Recipes' generator
+                const qsizetype place = static_cast<qsizetype>(state >> 8) % (i < 3 ? 1024 : broken.size());
+                broken[place] = static_cast<char>(state);
+            }
+            notesOf(broken);
+        }
+    }
+
+  private:
+    static void write(const QString& path, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays);
+};
+
+void TestPlugin::write(const QString& path, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays) {
+    std::vector<io::NamedTensor> named;
+    for (const auto& [name, tensor] : arrays) named.push_back({name, tensor});
+    QVERIFY(io::writeNpz(path.toStdString(), named).has_value());
+}
+
+QTEST_GUILESS_MAIN(TestPlugin)
+#include "tst_plugin.moc"

@@ -1,0 +1,2 @@
+// A library like any other.
+extern "C" int answer() { return 42; }
