@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/patches.h"
@@ -25,12 +26,83 @@ bool isPlainProduct(const Window& window) {
     return true;
 }
 
+/// The image's channels taken apart by stride and padding, so that every row of the matrix [C·taps, outputs] is copied
+/// in whole stretches; bounds and strides are dealt with once and not for each tap.
+class PhasedPatches {
+  public:
+    PhasedPatches(const Window& window, const Sizes& sizes, base::ThreadPool& pool)
+        : m_plane(window, sizes.inputSpatial, sizes.outputSpatial), m_channels(sizes.groupIn()), m_pool(pool),
+          m_phases(static_cast<std::size_t>(sizes.groupIn()) * m_plane.size()) {
+        for (std::int64_t extent : sizes.inputSpatial) m_inputSize *= extent;
+        for (std::int64_t t = 0; t < m_plane.taps(); ++t) m_taps.push_back(m_plane.tap(m_phases.data(), t) - m_phases.data());
+    }
+
+    void load(const float* image) {
+        m_pool.parallelFor(static_cast<std::size_t>(m_channels), 1, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t c = begin; c < end; ++c)
+                m_plane.fill(image + static_cast<std::int64_t>(c) * m_inputSize, 0.0F, m_phases.data() + c * m_plane.size());
+        });
+    }
+
+    /// Rows [k0, k0 + kc), columns [n0, n0 + width) → target [kc][width].
+    void panel(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t width, float* target) const {
+        struct Stretch {
+            std::int64_t column, offset, count;
+        };
+        Stretch stretches[kMostColumns];
+        std::size_t used = 0;
+        const std::int64_t columns = m_plane.outputColumns(), valid = std::min(width, columns * m_plane.outputRows() - n0);
+        for (std::int64_t done = 0; done < valid;) {
+            const std::int64_t x = (n0 + done) % columns, count = std::min(columns - x, valid - done);
+            stretches[used++] = {done, (n0 + done) / columns * m_plane.pitch() + x, count};
+            done += count;
+        }
+        const auto taps = m_plane.taps();
+        std::int64_t tap = k0 % taps;
+        const float* channel = m_phases.data() + static_cast<std::size_t>(k0 / taps) * m_plane.size();
+        for (std::int64_t k = 0; k < kc; ++k, target += width) {
+            const float* row = channel + m_taps[static_cast<std::size_t>(tap)];
+            if (used == 1 && valid == kMostColumns) {
+                std::memcpy(target, row + stretches[0].offset, kMostColumns * sizeof(float));  // a constant size: no call
+            } else {
+                for (std::size_t s = 0; s < used; ++s) copy(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
+                for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
+            }
+            if (++tap == taps) tap = 0, channel += m_plane.size();
+        }
+    }
+
+  private:
+    static constexpr std::int64_t kMostColumns = 32;  ///< nr of the widest micro kernel
+
+    /// A few floats: eights of a constant size, the last of them over the end of the one before.
+    static void copy(const float* from, float* to, std::int64_t count) {
+        constexpr std::int64_t kStep = 8;
+        if (count < kStep) {
+            for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+            return;
+        }
+        for (std::int64_t i = 0; i + kStep < count; i += kStep) std::memcpy(to + i, from + i, kStep * sizeof(float));
+        std::memcpy(to + count - kStep, from + count - kStep, kStep * sizeof(float));
+    }
+
+    PhasedPlane m_plane;
+    std::int64_t m_channels, m_inputSize = 1;
+    base::ThreadPool& m_pool;
+    AlignedBuffer<float> m_phases;
+    std::vector<std::ptrdiff_t> m_taps;
+};
+
 template <typename T>
 void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window, const Sizes& sizes) {
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
     const auto* plan = context.prepared<ConvPlan>();
+    std::optional<PhasedPatches> phased;
+    if constexpr (std::is_same_v<T, float>) {
+        if (!plain && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) phased.emplace(window, sizes, context.pool());
+    }
     for (std::int64_t n = 0; n < sizes.batch; ++n) {
         for (std::int64_t g = 0; g < sizes.groups; ++g) {
             if (context.cancelled()) return;
@@ -44,8 +116,14 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
                 if (plan) call.leftPacked = &plan->packed(context.pool())[static_cast<std::size_t>(g)];
             }
             const PanelSource<T> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target) {
+                if constexpr (std::is_same_v<T, float>) {
+                    if (phased) return phased->panel(k0, kc, n0, nr, target);
+                }
                 patches.panel(image, k0, kc, n0, nr, target);
             };
+            if constexpr (std::is_same_v<T, float>) {
+                if (phased) phased->load(image);
+            }
             if (plain) call.right = {image, patches.outputs(), 1};
             else call.rightSource = &source;
             call.c = y + (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
