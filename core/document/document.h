@@ -65,6 +65,8 @@ struct Document {
     base::Diagnostics diagnostics;
     std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
 
+    /// Nodes that passes left with another value than the model's own node of that name (a convolution with its norm).
+    std::vector<graph::NodeId> revaluedNodes() const;
     /// A node by name, by number ("#12"), or a module's output by "QUALNAME:". Usage error with the nearest names.
     base::Result<graph::NodeId> findNode(std::string_view text) const;
 };

@@ -106,6 +106,16 @@ void keepOutputNames(Document& document, InternalGraph& graph) {
 
 }  // namespace
 
+std::vector<NodeId> Document::revaluedNodes() const {
+    std::vector<NodeId> nodes;
+    for (const passes::PassReport& report : passReports) {
+        for (const passes::NodeChange& change : report.changed) {
+            if (change.newValue) nodes.push_back(change.node);
+        }
+    }
+    return nodes;
+}
+
 passes::Evaluate passEvaluator() {
     struct Engine {
         std::mutex mutex;

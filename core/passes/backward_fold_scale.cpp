@@ -34,6 +34,10 @@ class Region {
             SONDE_TRY(scaleConv(m_rewrite, conv, std::vector<double>(channels, m_factor), std::vector<double>(channels, 0), why));
         }
         for (const auto& [expr, index] : m_constants) SONDE_TRY(scaleConstant(expr, index, why));
+        for (ExprId id : m_exprs) {
+            for (NodeId node : m_graph.expr(id).outputs) m_rewrite.revalue(node, why);
+            if (const ExprId inner = stepOf(m_graph, id).inner; inner != id) m_rewrite.revalue(m_rewrite.output(inner), why);
+        }
         return {};
     }
 
@@ -140,7 +144,6 @@ class Region {
     base::Result<void> scaleConstant(ExprId id, std::size_t index, const std::string& why) {
         const Argument& argument = m_graph.expr(id).arguments[index];
         const Value& value = *constantOf(m_graph, &argument);
-        m_rewrite.say(m_rewrite.output(id), why);
         if (value.isTensor()) {
             std::vector<double> numbers = numbersOf(value.tensor());
             for (double& number : numbers) number *= m_factor;

@@ -42,9 +42,16 @@ class Keys {
         if (tensor.sizeBytes() <= 64 && !isWeight) {
             key.append(reinterpret_cast<const char*>(tensor.bytes()), tensor.sizeBytes());
         } else {
-            key += std::to_string(reinterpret_cast<std::uintptr_t>(tensor.bytes()));
+            // The memory is named and not touched: it may not be there before it is read.
+            key += memoryOf(tensor);
         }
         return key;
+    }
+
+    static std::string memoryOf(const Tensor& tensor) {
+        std::string text = std::to_string(reinterpret_cast<std::uintptr_t>(tensor.storage().get())) + '+' + std::to_string(tensor.offsetElements());
+        for (std::int64_t stride : tensor.strides()) text += ',' + std::to_string(stride);
+        return text;
     }
 
     std::string text(const Argument& argument) const {
@@ -63,7 +70,7 @@ class Keys {
     }
 
     static std::string constantText(const Value& value) {
-        if (value.isTensor()) return "tensor " + std::to_string(reinterpret_cast<std::uintptr_t>(value.tensor().bytes())) + value.tensor().typeText();
+        if (value.isTensor()) return "tensor " + memoryOf(value.tensor()) + value.tensor().typeText();
         if (value.kind() == tensor::ValueKind::Object) return "object " + std::to_string(reinterpret_cast<std::uintptr_t>(value.object().get()));
         return std::to_string(static_cast<int>(value.kind())) + value.text(std::size_t(-1) / 4);
     }

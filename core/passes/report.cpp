@@ -1,5 +1,6 @@
 #include "core/passes/report.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace sonde::passes {
@@ -70,13 +71,18 @@ NodeId finalReplacement(const InternalGraph& after, const std::unordered_map<Nod
     return {};
 }
 
+std::size_t outsideCount(const std::vector<NodeChange>& changes) {
+    return static_cast<std::size_t>(std::count_if(changes.begin(), changes.end(), [](const NodeChange& each) { return !each.inside; }));
+}
+
 void appendLines(std::string& text, const std::vector<NodeChange>& changes, char sign, std::size_t limit) {
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        if (i == limit) {
-            text += "  " + std::string(1, sign) + " and " + std::to_string(changes.size() - limit) + " more\n";
+    std::size_t lines = 0;
+    for (const NodeChange& change : changes) {
+        if (change.inside) continue;
+        if (lines++ == limit) {
+            text += "  " + std::string(1, sign) + " and " + std::to_string(outsideCount(changes) - limit) + " more\n";
             return;
         }
-        const NodeChange& change = changes[i];
         text += "  " + std::string(1, sign) + " " + change.name + " (" + change.op + ")";
         if (!change.replacedByName.empty()) text += " -> " + change.replacedByName;
         text += ": " + change.why + "\n";
@@ -91,13 +97,16 @@ std::string operationText(const Expr& expr) {
     return expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
 }
 
-void Notes::add(NodeId node, std::string why, NodeId replacedBy) { byNode.push_back({node, {std::move(why), replacedBy}}); }
+void Notes::add(NodeId node, std::string why, NodeId replacedBy, bool newValue) {
+    byNode.push_back({node, {std::move(why), replacedBy, newValue}});
+}
 
 std::string PassReport::summary() const {
     if (!skipped.empty()) return pass + ": skipped: " + skipped;
-    const auto nodes = [](std::size_t n) { return std::to_string(n) + (n == 1 ? " node" : " nodes"); };
-    return pass + ": applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") + nodes(went.size()) + " went, " +
-           std::to_string(came.size()) + " came, " + std::to_string(changed.size()) + " changed" +
+    const std::size_t gone = outsideCount(went);
+    return pass + ": applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") + std::to_string(gone) +
+           (gone == 1 ? " node" : " nodes") + " went, " + std::to_string(outsideCount(came)) + " came, " +
+           std::to_string(outsideCount(changed)) + " changed" +
            (compared ? "; the outputs are the same" : "");
 }
 
@@ -118,7 +127,7 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
     for (const auto& [node, note] : notes.byNode) {
         const auto [known, added] = byNode.emplace(node, &note);
         // The later word counts; a replacement that was said before is kept by it.
-        if (!added && (note.replacedBy.valid() || !known->second->replacedBy.valid())) known->second = &note;
+        if (!added && (note.replacedBy.valid() || !known->second->replacedBy.valid()) && !known->second->newValue) known->second = &note;
     }
     const auto explain = [&](NodeChange& change) {
         const auto found = byNode.find(change.node);
@@ -132,6 +141,8 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
             if (alive(after, id)) continue;
             report.went.push_back(changeOf(before, before.node(output)));
             explain(report.went.back());
+            const ExprId owner = before.body(before.expr(id).body).owner;
+            report.went.back().inside = owner.valid() && !alive(after, owner);
         }
     }
     for (ExprId id : after.recursiveOrder(after.mainId())) {
@@ -140,9 +151,14 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
         for (NodeId output : expr.outputs) {
             const bool differs = !isNew && (!sameExpr(before.expr(id), expr) ||
                                             !sameConstant(before.node(output).constant, after.node(output).constant));
-            if (!isNew && !differs) continue;
+            const auto note = byNode.find(output);
+            const bool newValue = !isNew && note != byNode.end() && note->second->newValue;
+            if (!isNew && !differs && !newValue) continue;
             NodeChange change = changeOf(after, after.node(output));
             explain(change);
+            change.newValue = newValue;
+            const ExprId owner = after.body(expr.body).owner;
+            change.inside = isNew && owner.valid() && !alive(before, owner);
             change.replacedBy = {};
             change.replacedByName.clear();
             if (differs && !byNode.contains(output)) change.why = "reads the values that stand for those that went";

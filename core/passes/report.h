@@ -18,6 +18,8 @@ struct NodeChange {
     std::string why;         ///< one sentence
     graph::NodeId replacedBy;   ///< what went: the node (after) that its uses read now; invalid: none
     std::string replacedByName;
+    bool inside = false;     ///< stands in the body of a call that went or came as well
+    bool newValue = false;   ///< stayed, and has another value than before: it does the work of others, too
     std::vector<graph::Origin> origins;  ///< what came and what changed: everything that it stands for
 };
 
@@ -35,7 +37,7 @@ struct PassReport {
     bool empty() const { return went.empty() && came.empty() && changed.empty(); }
     /// "remove-inplace: applied 2 times; 5 nodes went, 1 came, 3 changed".
     std::string summary() const;
-    /// The summary and a line for each node, "- slice_11 (aten::slice.Tensor) -> clone: why", at most `limit` of a kind.
+    /// The summary and a line for each node that is not inside of another one, "- slice_11 (aten::slice.Tensor) -> clone: why", at most `limit` of a kind.
     std::string text(std::size_t limit = 20) const;
 };
 
@@ -44,9 +46,10 @@ struct Notes {
     struct Note {
         std::string why;
         graph::NodeId replacedBy;
+        bool newValue = false;
     };
     std::vector<std::pair<graph::NodeId, Note>> byNode;
-    void add(graph::NodeId node, std::string why, graph::NodeId replacedBy = {});
+    void add(graph::NodeId node, std::string why, graph::NodeId replacedBy = {}, bool newValue = false);
 };
 
 /// Compares two graphs of which the second is a changed copy of the first (ids agree) and makes the report of it.

@@ -65,6 +65,8 @@ class Rewrite {
     /// Takes out constants and attribute reads that nobody uses.
     void eraseIfUnusedConstant(NodeId node, std::string why);
     void say(NodeId node, std::string why, NodeId replacedBy = {}) { m_notes.add(node, std::move(why), replacedBy); }
+    /// The node has another value from now on than it had.
+    void revalue(NodeId node, std::string why) { m_notes.add(node, std::move(why), {}, true); }
     /// `into` stands for what `from` stood for, too.
     void addOrigins(ExprId into, ExprId from);
 

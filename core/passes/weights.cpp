@@ -110,7 +110,9 @@ base::Result<void> scaleConv(Rewrite& rewrite, const KnownConv& conv, const std:
     setKnownArgument(rewrite, conv.step.inner, 1, "weight", std::move(scaled), weightName, why);
     const bool allZero = std::all_of(bias.begin(), bias.end(), [](double each) { return each == 0; });
     if (conv.bias || !allZero) setKnownArgument(rewrite, conv.step.inner, 2, "bias", std::move(moved), biasName, why);
-    rewrite.say(conv.output, why);
+    rewrite.revalue(conv.output, why);
+    const NodeId inside = graph.expr(conv.step.inner).outputs.front();
+    if (inside != conv.output) rewrite.revalue(inside, why);
     return {};
 }
 
