@@ -45,7 +45,15 @@ base::Result<std::pair<Tensor, Tensor>> attend(KernelContext& context, const Ten
     return std::pair(std::move(result), std::move(weights));
 }
 
-/// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+/// Grouped queries: each head of keys or values serves several heads of queries [.., heads, L, E].
+base::Result<Tensor> repeatedHeads(KernelContext& context, const Tensor& x, const Tensor& q) {
+    if (q.rank() < 3 || x.rank() < 3) return opError("grouped heads need three dimensions");
+    const std::int64_t heads = q.dim(q.rank() - 3), own = x.dim(x.rank() - 3);
+    if (own < 1 || heads % own != 0) return opError(std::to_string(own) + " heads cannot serve " + std::to_string(heads));
+    return invokeAten(context, "repeat_interleave.self_int", {Value(x), Value::ofInt(heads / own), Value::ofInt(-3)});
+}
+
+/// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 base::Result<void> scaledDotProduct(KernelContext& context) {
     const Tensor& q = context.in(0);
     const Tensor& k = context.in(1);
@@ -61,8 +69,24 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
     if (context.has(6)) {
         SONDE_ASSIGN(scale, numberOf(context.value(6)));
     }
-    SONDE_ASSIGN(auto result, attend(context, q, k, context.in(2), mask, scale));
+    Tensor key = k, value = context.in(2);
+    if (context.has(7)) {
+        SONDE_ASSIGN(const double grouped, numberOf(context.value(7)));
+        if (grouped != 0) {
+            SONDE_ASSIGN(key, repeatedHeads(context, key, q));
+            SONDE_ASSIGN(value, repeatedHeads(context, value, q));
+        }
+    }
+    SONDE_ASSIGN(auto result, attend(context, q, key, value, mask, scale));
     context.setOutput(0, Value(std::move(result.first)));
+    return {};
+}
+
+base::Result<void> inferScaledDotProduct(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    const auto& values = context.in(2).shape;
+    if (dims && !dims->empty()) dims->back() = values && !values->empty() ? values->back() : Dim{};
+    setLike(context, 0, std::move(dims));
     return {};
 }
 
@@ -70,6 +94,21 @@ base::Result<void> scaledDotProduct(KernelContext& context) {
 base::Result<Tensor> split(const Tensor& x, std::int64_t heads) {
     SONDE_ASSIGN(const Tensor parted, x.reshaped({x.dim(0), x.dim(1), heads, x.dim(2) / heads}));
     return parted.transposed(1, 2).contiguous();
+}
+
+/// The mask of _native_multi_head_attention, true where something is hidden, as one that is true where it is kept.
+/// mask_type 0: [L,L] for all; 1: [N,L], keys that are padding; 2: as the scores are.
+base::Result<Value> keptOf(KernelContext& context) {
+    if (!context.has(9)) return Value();
+    SONDE_ASSIGN(Tensor kept, invokeAten(context, "logical_not", {context.value(9)}));
+    std::int64_t type = kept.rank() == 2 && kept.dim(0) != kept.dim(1) ? 1 : kept.rank() == 2 ? 0 : 2;
+    if (context.has(12)) {
+        SONDE_ASSIGN(type, intOf(context.value(12)));
+    }
+    if (type == 1 && kept.rank() == 2) {
+        SONDE_ASSIGN(kept, kept.reshaped({kept.dim(0), 1, 1, kept.dim(1)}));
+    }
+    return Value(std::move(kept));
 }
 
 /// _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask,
@@ -82,14 +121,14 @@ base::Result<void> multiHead(KernelContext& context) {
     bool good = heads > 0 && embed > 0 && embed % heads == 0 && weight.dim(0) == 3 * embed && bias.rank() == 1 && bias.dim(0) == 3 * embed;
     for (std::size_t i = 0; i < 3; ++i) good = good && context.in(i).rank() == 3 && context.in(i).dim(2) == embed;
     if (!good) return opError("the sizes of a multi-head attention do not go together");
-    if (context.has(9)) return opError("a mask in _native_multi_head_attention is not supported");
+    SONDE_ASSIGN(const Value keep, keptOf(context));
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {
         const auto start = static_cast<std::int64_t>(i) * embed;
         SONDE_ASSIGN(Tensor projected, invokeAten(context, "linear", {context.value(i), Value(weight.sliced(0, start, embed)), Value(bias.sliced(0, start, embed))}));
         SONDE_ASSIGN(parts[i], split(projected, heads));
     }
-    SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], Value(), 1 / std::sqrt(static_cast<double>(embed / heads))));
+    SONDE_ASSIGN(auto result, attend(context, parts[0], parts[1], parts[2], keep, 1 / std::sqrt(static_cast<double>(embed / heads))));
     SONDE_ASSIGN(const Tensor joined, result.first.transposed(1, 2).contiguous());
     SONDE_ASSIGN(Tensor flat, joined.reshaped(context.in(0).shape()));
     SONDE_ASSIGN(Tensor output, invokeAten(context, "linear", {Value(std::move(flat)), context.value(7), context.value(8)}));
@@ -117,8 +156,8 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 void define_aten_attention(Registry& registry) {
     add(registry, "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", "beta self + alpha batch1 batch2", Category::Layer,
         baddbmm, [](InferContext& c) { constexpr std::size_t kFactors[] = {1, 2}; return inferAs(c, "aten", "bmm", kFactors); });
-    add(registry, "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, float? scale=None) -> Tensor",
-        "softmax(q k^T / sqrt(d) + mask) v", Category::Attention, scaledDotProduct, inferSame);
+    add(registry, "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+        "softmax(q k^T / sqrt(d) + mask) v", Category::Attention, scaledDotProduct, inferScaledDotProduct);
     add(registry, "_native_multi_head_attention(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, "
                   "Tensor proj_bias, Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? mask_type=None) -> (Tensor, Tensor)",
         "self-attention with its projections", Category::Attention, multiHead, inferSame);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
+#include "core/ops/support/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
-#include "core/tensor/dispatch.h"
+#include "core/ops/support/wide.h"
 
 namespace sonde::ops {
 
@@ -123,6 +125,189 @@ base::Result<void> triangle(KernelContext& context, bool lower) {
     return {};
 }
 
+constexpr auto kData = Category::Data;
+
+/// Zeros with ones on the diagonal.
+EagerResult eye(Eager& e, std::int64_t rows, std::int64_t columns, std::size_t dtypeAt) {
+    if (rows < 0 || columns < 0) e.fail("a matrix of " + std::to_string(rows) + " by " + std::to_string(columns));
+    Tensor y = e.get(wideZeros(Shape{rows, columns}));
+    for (std::int64_t i = 0; i < std::min(rows, columns); ++i) y.mutableData<double>()[i * columns + i] = 1;
+    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+}
+
+/// Evenly spaced from start to end, both included; as powers of a base.
+EagerResult spaced(Eager& e, std::optional<double> base, std::size_t dtypeAt) {
+    const double start = e.number(0), end = e.number(1);
+    const std::int64_t steps = e.integer(2);
+    if (steps < 0) e.fail(std::to_string(steps) + " steps");
+    Tensor y = e.get(wideZeros(Shape{steps}));
+    for (std::int64_t i = 0; i < steps; ++i) {
+        const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+        // From the nearer end, so that both ends are exact.
+        const double at = i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(steps - 1 - i);
+        y.mutableData<double>()[i] = base ? std::pow(*base, at) : at;
+    }
+    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+}
+
+// Random numbers: the run's seed and the shape decide them.
+
+enum class Draw : std::uint8_t { Uniform, Normal, Integers };
+
+/// a and b: bounds, or mean and deviation.
+Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, double b) {
+    if (!shape.checkedNumel()) e.fail("no tensor has the shape " + shape.text());
+    Random random(e.context().environment().seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
+    Tensor y = e.get(wideZeros(shape));
+    for (double& v : y.mutableSpan<double>()) {
+        if (how == Draw::Normal) v = a + b * random.normal();
+        else v = a + (b - a) * random.uniform();
+        if (how == Draw::Integers) v = std::floor(v);
+    }
+    return e.as(y, dtype);
+}
+
+EagerResult randomOrder(Eager& e) {
+    const std::int64_t n = e.integer(0);
+    if (n < 0 || n > 1'000'000'000) e.fail("an order of " + std::to_string(n) + " numbers");
+    Random random(e.context().environment().seed + static_cast<std::uint64_t>(n));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::size_t j = static_cast<std::size_t>(random.bits() % (i + 1));
+        order[i] = order[j];
+        order[j] = static_cast<std::int64_t>(i);
+    }
+    return e.as(Tensor::of<std::int64_t>({n}, order), e.dtype(1, DType::Int64));
+}
+
+/// 1 with the probability p, or with that of each element.
+EagerResult bernoulli(Eager& e, bool own) {
+    const Tensor chances = own ? e.at(0) : e.get(e.get(Tensor::scalar<double>(e.number(1)).expanded(e.at(0).shape())).clone());
+    const Tensor at = drawn(e, Draw::Uniform, e.at(0).shape(), DType::Float64, 0, 1);
+    return e.as(e("lt.Tensor", at, e.as(chances, DType::Float64)), e.at(0).dtype());
+}
+
+/// Numbers of classes with the probability of their weight; without replacement each only once.
+EagerResult multinomial(Eager& e) {
+    Tensor weights = e.get(e.get(wide(e.at(0))).clone());
+    const std::int64_t count = e.integer(1), classes = weights.rank() > 0 ? weights.dim(weights.rank() - 1) : 0;
+    const bool again = e.flag(2);
+    if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes)) e.fail("cannot draw " + std::to_string(count) + " classes from " + e.at(0).typeText());
+    const std::int64_t rows = weights.numel() / classes;
+    Tensor y = e.get(Tensor::allocate(DType::Int64, weights.rank() == 1 ? Shape{count} : Shape{rows, count}));
+    Random random(e.context().environment().seed + 17);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        double* w = weights.mutableData<double>() + row * classes;
+        for (std::int64_t i = 0; i < count; ++i) {
+            double total = 0;
+            for (std::int64_t c = 0; c < classes; ++c) total += w[c];
+            if (!(total > 0)) e.fail("the weights of a draw add up to " + std::to_string(total));
+            double at = random.uniform() * total;
+            std::int64_t c = 0;
+            while (c + 1 < classes && at >= w[c]) at -= w[c++];
+            y.mutableData<std::int64_t>()[row * count + i] = c;
+            if (!again) w[c] = 0;
+        }
+    }
+    return y;
+}
+
+void defineRandom(Registry& registry) {
+    const auto add = [&](std::string_view schema, std::string_view summary, EagerKernel kernel) {
+        OpDef def = eagerRow(schema, summary, kData, std::move(kernel));
+        def.random = true;
+        registry.add(std::move(def));
+    };
+    add("rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random numbers from 0 to 1",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1); });
+    add("randn(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random numbers of a normal distribution",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, Shape(e.integers(0)), e.dtype(1, DType::Float32), 0, 1); });
+    add("rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random numbers from 0 to 1",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
+    add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random numbers of a normal distribution",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
+    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random whole numbers",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(1)), e.dtype(2, DType::Int64), 0, e.number(0)); });
+    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random whole numbers",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(2)), e.dtype(3, DType::Int64), e.number(0), e.number(1)); });
+    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random whole numbers",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, e.at(0).shape(), e.dtype(2, e.at(0).dtype()), 0, e.number(1)); });
+    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "whole numbers in a random order", randomOrder);
+    add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element", [](Eager& e) { return bernoulli(e, true); });
+    add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability", [](Eager& e) { return bernoulli(e, false); });
+    add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", "classes drawn by weight", multinomial);
+    add("uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor", "random numbers between two bounds in x's shape",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2)); });
+    add("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)", "random numbers of a normal distribution in x's shape",
+        [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), e.number(1), e.number(2)); });
+    add("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", "random numbers of normal distributions",
+        [](Eager& e) -> EagerResult { return e("add.Tensor", e.at(0), e("mul.Tensor", e.at(1), drawn(e, Draw::Normal, e.at(0).shape(), e.at(0).dtype(), 0, 1))); });
+}
+
+/// torch.tensor(number or nested list)
+Tensor fromData(Eager& e, const Value& data, std::optional<DType> wanted) {
+    if (data.isTensor()) return wanted ? e.as(data.tensor(), *wanted) : data.tensor();
+    if (data.isListLike()) {
+        if (data.items().empty()) return e.get(Tensor::zeros(wanted.value_or(DType::Float32), Shape{0}));
+        std::vector<Tensor> parts;
+        for (const Value& item : data.items()) parts.push_back(fromData(e, item, wanted));
+        return e("stack", parts);
+    }
+    return e.get(asTensor(data, wanted.value_or(naturalType(data))));
+}
+
+EagerResult tensorOf(Eager& e) {
+    const bool hasDtype = e.count() > 1 && e.has(1);
+    return fromData(e, e.value(0), hasDtype ? std::optional(e.dtype(1, DType::Float32)) : std::nullopt);
+}
+
+/// a0 − a1·cos(2πn/N) + a2·cos(4πn/N); one point less for windows that are not periodic.
+EagerResult windowOf(Eager& e, double a0, double a1, double a2, bool periodic, std::size_t dtypeAt) {
+    const std::int64_t size = e.integer(0);
+    if (size < 0) e.fail("a window of " + std::to_string(size));
+    Tensor y = e.get(wideZeros(Shape{size}));
+    const auto period = static_cast<double>(periodic ? size : size - 1);
+    for (std::int64_t i = 0; i < size; ++i) {
+        const double phase = period > 0 ? 2 * M_PI * static_cast<double>(i) / period : 0;
+        y.mutableData<double>()[i] = size == 1 ? 1 : a0 - a1 * std::cos(phase) + a2 * std::cos(2 * phase);
+    }
+    return e.as(y, e.dtype(dtypeAt, DType::Float32));
+}
+
+void defineMore(Registry& registry) {
+    registry.add(eagerRow("eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(0), 1); }));
+    registry.add(eagerRow("eye.m(int n, int m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones on the diagonal", kData, [](Eager& e) { return eye(e, e.integer(0), e.integer(1), 2); }));
+    registry.add(eagerRow("linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "evenly spaced numbers", kData, [](Eager& e) { return spaced(e, std::nullopt, 3); }));
+    registry.add(eagerRow("logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "powers of a base", kData, [](Eager& e) { return spaced(e, e.number(3), 4); }));
+    registry.add(eagerRow("new_empty(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a new tensor of x's type, here zeros", kData,
+                          [](Eager& e) -> EagerResult { return e("zeros", e.integers(1), torchFromDType(e.dtype(2, e.at(0).dtype()))); }));
+    registry.add(eagerRow("empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a new tensor, here zeros", kData,
+                          [](Eager& e) -> EagerResult { return e("zeros", e.integers(0), torchFromDType(e.dtype(2, DType::Float32))); }));
+    registry.add(eagerRow("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "a number as a tensor", kData,
+                          [](Eager& e) -> EagerResult { return e.get(asTensor(e.value(0), e.dtype(1, DType::Float32))); }));
+    for (std::string_view schema : {"tensor(t[] data, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", "tensor.float(float t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+                                    "tensor.int(int t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor", "tensor.bool(bool t, *, ScalarType? dtype=None, Device? device=None, bool requires_grad=False) -> Tensor",
+                                    "as_tensor(Tensor data, *, ScalarType? dtype=None, Device? device=None) -> Tensor", "as_tensor.list(t[] data, *, ScalarType? dtype=None, Device? device=None) -> Tensor",
+                                    "as_tensor.float(float t, *, ScalarType? dtype=None, Device? device=None) -> Tensor", "as_tensor.int(int t, *, ScalarType? dtype=None, Device? device=None) -> Tensor"}) {
+        registry.add(eagerRow(schema, "numbers as a tensor", kData, tensorOf));
+    }
+    const struct {
+        std::string_view plain, periodic, summary;
+        double a0, a1, a2;
+    } windows[] = {
+        {"hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Hann's window", 0.5, 0.5, 0},
+        {"hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Hamming's window", 0.54, 0.46, 0},
+        {"blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "Blackman's window", 0.42, 0.5, 0.08},
+    };
+    for (const auto& row : windows) {
+        registry.add(eagerRow(row.plain, row.summary, kData, [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, true, 1); }));
+        registry.add(eagerRow(row.periodic, row.summary, kData, [row](Eager& e) { return windowOf(e, row.a0, row.a1, row.a2, e.flag(1), 2); }));
+    }
+}
+
 /// one_hot(x, classes): 1 at x, 0 elsewhere.
 base::Result<void> oneHot(KernelContext& context) {
     const Tensor& x = context.in(0);
@@ -180,6 +365,8 @@ void define_aten_create(Registry& registry) {
         [](KernelContext& c) { return arange(c, 2); });
     add(registry, "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
         "start, start + step …", [](KernelContext& c) { return arange(c, 3); });
+    defineRandom(registry);
+    defineMore(registry);
     add(registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, true); }, inferSame);
     add(registry, "triu(Tensor self, int diagonal=0) -> Tensor", "the upper triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, false); }, inferSame);
     add(registry, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "1 at the class, 0 elsewhere", oneHot);

@@ -8,6 +8,7 @@
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
+#include "core/tensor/dispatch.h"
 
 namespace sonde::ops {
 
@@ -167,12 +168,24 @@ base::Result<void> index(KernelContext& context) {
     return {};
 }
 
+/// target[rows[k]] += values[k], rows of `width` elements.
+base::Result<void> addRows(Tensor& target, const Tensor& values, const std::vector<std::int64_t>& rows, std::int64_t width) {
+    const bool done = tensor::dispatchNumbers(target.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            T* to = target.mutableData<T>() + rows[k] * width;
+            const T* from = values.data<T>() + static_cast<std::int64_t>(k) * width;
+            for (std::int64_t i = 0; i < width; ++i) to[i] = static_cast<T>(to[i] + from[i]);
+        }
+    });
+    return done ? base::Result<void>() : opError("cannot add to " + target.typeText());
+}
+
 /// A copy of x with x[indices] = values (or += values).
 base::Result<void> indexPut(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const IndexPlan plan, planIndex(x, context.value(1)));
     SONDE_ASSIGN(const double accumulate, numberOf(context.value(3)));
-    if (accumulate != 0) return opError("index_put with accumulate is not supported");
     if (plan.indices.tensors.empty()) return opError("index_put without an index");
     const std::vector<std::int64_t> rows = rowNumbers(x, plan);
     SONDE_ASSIGN(Tensor target, x.permuted(plan.order).clone());
@@ -192,8 +205,12 @@ base::Result<void> indexPut(KernelContext& context) {
     SONDE_ASSIGN(const Tensor wide, converted.expanded(Shape(resultDims)));
     SONDE_ASSIGN(const Tensor values, wide.permuted(back).contiguous());
     const std::size_t bytes = static_cast<std::size_t>(plan.rest.numel()) * tensor::itemSize(x.dtype());
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        std::copy_n(values.bytes() + k * bytes, bytes, target.mutableBytes() + static_cast<std::size_t>(rows[k]) * bytes);
+    if (accumulate != 0) {
+        SONDE_TRY(addRows(target, values, rows, plan.rest.numel()));
+    } else {
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            std::copy_n(values.bytes() + k * bytes, bytes, target.mutableBytes() + static_cast<std::size_t>(rows[k]) * bytes);
+        }
     }
     std::vector<std::size_t> inverse(plan.order.size());
     for (std::size_t i = 0; i < plan.order.size(); ++i) inverse[plan.order[i]] = i;
@@ -241,6 +258,13 @@ base::Result<void> roll(KernelContext& context) {
     Tensor x = context.in(0);
     SONDE_ASSIGN(const std::vector<std::int64_t> shifts, intsOf(context.value(1)));
     SONDE_ASSIGN(const std::vector<std::int64_t> dims, intsOf(context.value(2)));
+    if (dims.empty() && shifts.size() == 1) {  // all elements in one line
+        SONDE_ASSIGN(Tensor line, x.reshaped(Shape{x.numel()}));
+        SONDE_ASSIGN(line, invokeAten(context, "roll", {Value(line), context.value(1), Value::list({Value::ofInt(0)})}));
+        SONDE_ASSIGN(Tensor result, line.reshaped(x.shape()));
+        context.setOutput(0, Value(std::move(result)));
+        return {};
+    }
     if (shifts.size() != dims.size()) return opError("roll needs a shift for each dimension");
     for (std::size_t i = 0; i < dims.size(); ++i) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(dims[i], x.rank()));
@@ -268,21 +292,16 @@ void define_aten_index(Registry& registry) {
     add(registry, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", "y[i][j] = x[index[i][j]][j]", Category::Tensor, gather, inferGather);
     add(registry, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "x[i, j, …] with tensors or masks as indices", Category::Tensor, index);
     for (std::string_view schema : {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-                                    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)"}) {
+                                    "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"}) {
         add(registry, schema, "x with x[i, j, …] = values", Category::Tensor, indexPut, inferSame);
     }
-    for (std::string_view schema : {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-                                    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-                                    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)"}) {
+    for (std::string_view schema : {"masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"}) {
         add(registry, schema, "a number where the mask is true, x elsewhere", Category::Tensor, maskedFill, inferSame);
     }
     add(registry, "logical_and(Tensor self, Tensor other) -> Tensor", "both are not 0", Category::Logic, [](KernelContext& c) { return logical(c, "And"); }, inferBroadcastBool);
     add(registry, "logical_or(Tensor self, Tensor other) -> Tensor", "one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Or"); }, inferBroadcastBool);
     add(registry, "logical_xor(Tensor self, Tensor other) -> Tensor", "just one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Xor"); }, inferBroadcastBool);
     add(registry, "logical_not(Tensor self) -> Tensor", "is 0", Category::Logic, [](KernelContext& c) { return logical(c, "Not"); }, inferBroadcastBool);
-    add(registry, "bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", "bits set in both", Category::Logic, [](KernelContext& c) { return bitwise(c, "And", "BitwiseAnd"); }, inferBroadcast);
-    add(registry, "bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", "bits set in one", Category::Logic, [](KernelContext& c) { return bitwise(c, "Or", "BitwiseOr"); }, inferBroadcast);
-    add(registry, "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", "bits set in just one", Category::Logic, [](KernelContext& c) { return bitwise(c, "Xor", "BitwiseXor"); }, inferBroadcast);
     add(registry, "bitwise_not(Tensor self) -> Tensor", "bits turned round", Category::Logic, [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
     add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round", Category::Tensor, roll, inferSame);
 }

@@ -232,6 +232,17 @@ base::Result<void> inferConvert(InferContext& context, std::size_t from) {
     return {};
 }
 
+/// The element of a tensor that has just one, as it is or as another kind of number.
+base::Result<void> itemAs(KernelContext& context, std::optional<ValueKind> kind) {
+    const Tensor& x = context.in(0);
+    if (x.numel() != 1) return opError("only a tensor with one element is a number, not " + x.typeText());
+    if (!kind) kind = x.dtype() == DType::Bool ? ValueKind::Bool : tensor::isFloating(x.dtype()) ? ValueKind::Float : ValueKind::Int;
+    if (*kind == ValueKind::Bool) context.setOutput(0, Value::ofBool(x.toDouble(0) != 0));
+    else if (*kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(x.toDouble(0)));
+    else context.setOutput(0, Value::ofInt(tensor::isFloating(x.dtype()) ? static_cast<std::int64_t>(std::clamp(x.toDouble(0), -9.2e18, 9.2e18)) : x.toInt64(0)));
+    return {};
+}
+
 base::Result<void> unflatten(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
@@ -273,12 +284,51 @@ void define_aten_views(Registry& registry) {
     addView(registry, "size.int(Tensor self, int dim) -> int", "one extent", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
     addView(registry, "numel(Tensor self) -> int", "number of elements", numel, {}, Category::Shape);
+    for (std::string_view schema : {"item(Tensor self) -> Scalar", "ScalarImplicit(Tensor a) -> Scalar", "_local_scalar_dense(Tensor self) -> Scalar"}) {
+        addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, std::nullopt); }, {}, Category::Shape);
+    }
+    for (std::string_view schema : {"Float.Tensor(Tensor a) -> float", "FloatImplicit(Tensor a) -> float"}) {
+        addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, ValueKind::Float); }, {}, Category::Shape);
+    }
+    for (std::string_view schema : {"Int.Tensor(Tensor a) -> int", "IntImplicit(Tensor a) -> int"}) {
+        addView(registry, schema, "the one element as a whole number", [](KernelContext& c) { return itemAs(c, ValueKind::Int); }, {}, Category::Shape);
+    }
+    addView(registry, "Bool.Tensor(Tensor a) -> bool", "whether the one element is not 0", [](KernelContext& c) { return itemAs(c, ValueKind::Bool); }, {}, Category::Shape);
+    addView(registry, "is_floating_point(Tensor self) -> bool", "whether x has a floating point", [](KernelContext& c) -> base::Result<void> {
+        c.setOutput(0, Value::ofBool(tensor::isFloating(c.in(0).dtype())));
+        return {};
+    }, {}, Category::Shape);
     addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several", unflatten, {}, Category::Shape);
     for (std::string_view schema : {"to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
                                     "type_as(Tensor self, Tensor other) -> Tensor",
                                     "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {
         addView(registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); }, [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
     }
+    const struct {
+        std::string_view schema;
+        DType dtype;
+    } casts[] = {
+        {"_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", DType::Float32}, {"_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", DType::Float64},
+        {"_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", DType::Float16},  {"_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", DType::Int64},
+        {"_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", DType::Int32},     {"_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", DType::Int16},
+        {"_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", DType::Int8},     {"_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", DType::UInt8},
+    };
+    for (const auto& row : casts) {
+        addView(registry, row.schema, "x with another element type", [dtype = row.dtype](KernelContext& c) -> base::Result<void> {
+            SONDE_ASSIGN(Tensor converted, c.in(0).cast(dtype));
+            return give(c, std::move(converted));
+        }, [dtype = row.dtype](InferContext& c) -> base::Result<void> {
+            c.set(0, TypeInfo::tensor(dtype, c.in(0).shape));
+            return {};
+        }, Category::Transform);
+    }
+    for (std::string_view schema : {"to.dtype_layout(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
+                                    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+                                    "to.prim_dtype(Tensor self, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor"}) {
+        addView(registry, schema, "x with another element type", [](KernelContext& c) { return convert(c, 1); }, [](InferContext& c) { return inferConvert(c, 1); }, Category::Transform);
+    }
+    addView(registry, "to.prim_other(Tensor self, bool non_blocking=False, bool copy=False) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
+    addView(registry, "cpu(Tensor self) -> Tensor", "x itself", [](KernelContext& c) { return give(c, c.in(0)); }, inferSame, Category::Transform);
     addView(registry, "to.device(Tensor self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
             "x with another element type", [](KernelContext& c) { return convert(c, 2); }, [](InferContext& c) { return inferConvert(c, 2); }, Category::Transform);
     addView(registry, "to.prim_Device(Tensor self, Device? device, int? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor",

@@ -330,11 +330,6 @@ void define_ordering(Registry& registry) {
                      .attrInt("axis", -1).runs(oneHot, inferOneHot));
     registry.add(Row("ReverseSequence", 10, "turns sequences of different length round", Category::Tensor).in("input").in("sequence_lens", kInt64).out("Y").attrInt("batch_axis", 1)
                      .attrInt("time_axis", 0).runs(reverseSequence, inferSame));
-    registry.add(atenRow("cumsum(Tensor self, int dim, *, int? dtype=None) -> Tensor", "running sums along an axis", Category::Reduction,
-                         [](KernelContext& context) -> base::Result<void> {
-                             SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
-                             return cumulate(context, false, axis, false, false);
-                         }, inferSame));
     registry.add(atenRow("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor, Tensor)", "the k largest elements and where they are",
                          Category::Reduction, [](KernelContext& context) -> base::Result<void> {
                              Selection selection;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -114,6 +115,18 @@ struct AtenReduce {
     std::size_t dtypeAt = 0;  ///< the argument that names the result's dtype; 0: there is none
 };
 
+/// Sums and means of complex numbers: real and imaginary parts by themselves.
+base::Result<void> reduceComplex(KernelContext& context, Reduce kind, const Tensor& x, const std::vector<std::size_t>& axes, bool keep) {
+    if (kind != Reduce::Sum && kind != Reduce::Mean) return opError("is not defined for " + x.typeText());
+    SONDE_ASSIGN(const Tensor pairs, invokeAten(context, "view_as_real", {Value(x)}));
+    SONDE_TRY(kernels::reduce(context, kind, pairs, axes, keep));
+    std::vector<Value> outputs = context.takeOutputs();
+    SONDE_ASSIGN(Tensor result, invokeAten(context, "view_as_complex", {outputs.front()}));
+    outputs.front() = Value(std::move(result));
+    context.setOutputs(std::move(outputs));
+    return {};
+}
+
 base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
     Tensor x = context.in(0);
     if (row.dtypeAt && context.has(row.dtypeAt)) {
@@ -122,7 +135,8 @@ base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
         if (!dtype) return opError("there is no element type " + std::to_string(number));
         SONDE_ASSIGN(x, x.cast(*dtype));
     }
-    if (row.floatResult && !tensor::isFloating(x.dtype())) {
+    const bool isComplex = tensor::isComplex(x.dtype());
+    if (row.floatResult && !tensor::isFloating(x.dtype()) && !isComplex) {
         SONDE_ASSIGN(x, x.cast(DType::Float32));
     } else if (row.sumResult && !tensor::isFloating(x.dtype()) && !tensor::isComplex(x.dtype())) {
         SONDE_ASSIGN(x, x.cast(DType::Int64));
@@ -131,6 +145,7 @@ base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
     }
     SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.value(1) : Value(), x.rank()));
     const bool keep = row.hasDims && context.inputCount() > 2 && context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
+    if (tensor::isComplex(x.dtype())) return reduceComplex(context, row.kind, x, axes, keep);
     return kernels::reduce(context, row.kind, x, axes, keep);
 }
 

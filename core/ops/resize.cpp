@@ -185,6 +185,8 @@ struct AtenUpsample {
     std::size_t rank;
     bool hasAlign;   ///< align_corners is argument 2
     bool vec;        ///< (input, output_size?, [align_corners], scale_factors?)
+    bool exact = false;      ///< nearest to the middle of the output's pixel
+    bool antialias = false;  ///< wider filters where it gets smaller; the cubic one is then PIL's
 };
 
 base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row) {
@@ -194,7 +196,12 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
     options.mode = row.mode;
     options.nearest = "floor";
     const bool align = row.hasAlign && context.value(2).kind() == ValueKind::Bool && context.value(2).toBool();
-    options.coordinates = align ? "align_corners" : options.mode == "nearest" ? "asymmetric" : "half_pixel";
+    options.coordinates = align ? "align_corners" : options.mode == "nearest" && !row.exact ? "asymmetric" : "half_pixel";
+    if (row.exact) options.nearest = "round_prefer_ceil";
+    if (row.antialias) {
+        options.antialias = options.excludeOutside = true;
+        options.cubicA = -0.5;
+    }
     std::vector<AxisResize> plan(x.rank());
     for (std::size_t d = 0; d < x.rank(); ++d) plan[d].input = plan[d].output = x.dim(d);
     const std::size_t factorsAt = row.hasAlign ? 3 : 2;
@@ -246,6 +253,18 @@ void defineAten(Registry& registry) {
         {"upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor", {"linear", 1, true, false}},
         {"upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 2, true, false}},
         {"upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"cubic", 2, true, false}},
+        {"_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor", {"nearest", 1, false, false, true}},
+        {"_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 2, false, false, true}},
+        {"_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor", {"nearest", 3, false, false, true}},
+        {"_upsample_nearest_exact1d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 1, false, true, true}},
+        {"_upsample_nearest_exact2d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 2, false, true, true}},
+        {"_upsample_nearest_exact3d.vec(Tensor input, int[]? output_size, float[]? scale_factors) -> Tensor", {"nearest", 3, false, true, true}},
+        {"upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 3, true, false}},
+        {"upsample_trilinear3d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 3, true, true}},
+        {"_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"linear", 2, true, false, false, true}},
+        {"_upsample_bilinear2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 2, true, true, false, true}},
+        {"_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor", {"cubic", 2, true, false, false, true}},
+        {"_upsample_bicubic2d_aa.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"cubic", 2, true, true, false, true}},
         {"upsample_linear1d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 1, true, true}},
         {"upsample_bilinear2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"linear", 2, true, true}},
         {"upsample_bicubic2d.vec(Tensor input, int[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor", {"cubic", 2, true, true}},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/support/promotion.h"
@@ -175,8 +176,33 @@ std::vector<Function> functions() {
     };
 }
 
+/// The few functions that complex numbers have here too.
+base::Result<void> runComplex(KernelContext& context, const UnaryFunction& function) {
+    using Complex = std::complex<double>;
+    Complex (*map)(Complex) = nullptr;
+    bool toReal = false;
+    switch (function.fast.value_or(Unary::Relu)) {
+        case Unary::Abs: map = [](Complex z) { return Complex(std::abs(z)); }; toReal = true; break;
+        case Unary::Neg: map = [](Complex z) { return -z; }; break;
+        case Unary::Exp: map = [](Complex z) { return std::exp(z); }; break;
+        case Unary::Sqrt: map = [](Complex z) { return std::sqrt(z); }; break;
+        case Unary::Reciprocal: map = [](Complex z) { return 1.0 / z; }; break;
+        case Unary::Square: map = [](Complex z) { return z * z; }; break;
+        case Unary::Tanh: map = [](Complex z) { return std::tanh(z); }; break;
+        default: return opError("is not defined for " + context.in(0).typeText());
+    }
+    const DType dtype = context.in(0).dtype();
+    SONDE_ASSIGN(const Tensor x, context.in(0).cast(DType::Complex128));
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Complex128, x.shape()));
+    for (std::int64_t i = 0; i < x.numel(); ++i) y.mutableData<Complex>()[i] = map(x.data<Complex>()[i]);
+    SONDE_ASSIGN(Tensor result, y.cast(!toReal ? dtype : dtype == DType::Complex128 ? DType::Float64 : DType::Float32));
+    context.setOutput(0, Value(std::move(result)));
+    return {};
+}
+
 base::Result<void> runAten(KernelContext& context, const UnaryFunction& function, double a = 0, double b = 0) {
     Tensor x = context.in(0);
+    if (tensor::isComplex(x.dtype())) return runComplex(context, function);
     if (!function.whole && !tensor::isFloating(x.dtype())) {
         SONDE_ASSIGN(x, x.cast(DType::Float32));
     }
@@ -221,6 +247,14 @@ base::Result<void> inferAten(InferContext& context) {
     return {};
 }
 
+base::Result<void> inferAbs(InferContext& context) {
+    TypeInfo type = context.in(0);
+    if (type.dtype == DType::Complex64) type.dtype = DType::Float32;
+    if (type.dtype == DType::Complex128) type.dtype = DType::Float64;
+    context.set(0, std::move(type));
+    return {};
+}
+
 void addAten(Registry& registry, const Function& row) {
     for (std::string_view schema : row.aten) {
         const UnaryFunction function = row.function;
@@ -228,7 +262,7 @@ void addAten(Registry& registry, const Function& row) {
         const double b = row.attributes.size() < 2 ? 0 : row.attributes[1].fallback;
         registry.add(atenRow(schema, row.summary, row.category,
                              [function, a, b](KernelContext& context) { return runAten(context, function, a, b); },
-                             function.whole ? &inferSame : &inferAten));
+                             function.fast == Unary::Abs ? &inferAbs : function.whole ? &inferSame : &inferAten));
     }
 }
 

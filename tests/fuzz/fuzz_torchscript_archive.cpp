@@ -1,8 +1,8 @@
-// TorchScript archives as a whole: records, pickle, sources, modules, tracing. Checksums would hide all but the first
+// TorchScript archives: records, pickle, storages, sources. Checksums would hide all but the first
 // layer from the fuzzer, so an input that is no zip file is a text of records and is packed here:
 //   a line "=== NAME", then the record's bytes up to the next such line.
 
-#include "core/document/document.h"
+#include "core/io/torchscript/archive.h"
 #include "core/io/zip/zip_archive.h"
 #include "tests/fuzz/scratch_file.h"
 
@@ -39,7 +39,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         scratch.write({data, size});
     }
-    const auto document = document::open(scratch.path().string());
-    if (document && !(*document)->graph->validate()) std::abort();
+    const auto archive = io::script::Archive::open(scratch.path());
+    if (!archive || !(*archive)->root().object()) return 0;
+    // The class of the root leads to its source file; its attributes lead on.
+    const auto type = (*archive)->findClass((*archive)->root().object()->typeName());
+    if (!type || !*type) return 0;
+    for (const io::script::ClassAttribute& attribute : (*type)->attributes) {
+        (void)(*archive)->findClass(attribute.type);
+        (void)(*archive)->findFunction(attribute.type);
+    }
     return 0;
 }

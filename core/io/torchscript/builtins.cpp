@@ -4,8 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/io/torchscript/interpreter.h"
-#include "core/trace/error.h"
+#include "core/io/torchscript/builtins.h"
 
 namespace sonde::io::script {
 
@@ -14,29 +13,10 @@ using tensor::ValueKind;
 using trace::TraceError;
 using trace::TraceErrorKind;
 
-namespace {
-
-using Arguments = std::vector<ScriptValue>;
-using Builtin = bool (*)(Arguments&, ScriptValue&);
-
-[[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
-
-/// An element count that no model needs, before memory is asked for.
-constexpr std::size_t kMaxElements = 50'000'000;
-
-std::int64_t intOf(const ScriptValue& value) { return toVar(value).toInt(); }
-bool isInt(const ScriptValue& value) {
-    return value.isNumber() && value.plain()->value().kind() != ValueKind::Float;
-}
-double numberOf(const ScriptValue& value) { return value.plain()->value().number(); }
-const std::string& stringOf(const ScriptValue& value) { return value.plain()->value().toString(); }
-const tensor::Tensor* tensorOf(const ScriptValue& value) {
-    const TensorCell* cell = value.cell();
-    return cell && cell->var.kind() == Var::Kind::Value ? &cell->var.value().tensor() : nullptr;
-}
-std::vector<ScriptValue>* itemsOf(const ScriptValue& value) {
-    if (value.list()) return &value.list()->items;
-    return value.tuple() ? &value.tuple()->items : nullptr;
+bool hasTensorOrProxy(const ScriptValue& value) {
+    if (value.cell() || value.isProxy()) return true;
+    const std::vector<ScriptValue>* items = itemsOf(value);
+    return items && std::ranges::any_of(*items, hasTensorOrProxy);
 }
 
 std::size_t checkedIndex(std::int64_t index, std::size_t size) {
@@ -44,6 +24,8 @@ std::size_t checkedIndex(std::int64_t index, std::size_t size) {
     if (index < -count || index >= count) fail(TraceErrorKind::Value, "index " + std::to_string(index) + " is out of range for " + std::to_string(size) + " elements");
     return static_cast<std::size_t>(index < 0 ? index + count : index);
 }
+
+namespace {
 
 /// int op int stays an int (with wrap-around), else float.
 bool arithmetic(Arguments& in, ScriptValue& out, std::int64_t (*ints)(std::uint64_t, std::uint64_t), double (*floats)(double, double)) {
@@ -69,12 +51,6 @@ bool compare(Arguments& in, ScriptValue& out, bool (*decide)(int)) {
     return true;
 }
 
-bool hasTensorOrProxy(const ScriptValue& value) {
-    if (value.cell() || value.isProxy()) return true;
-    const std::vector<ScriptValue>* items = itemsOf(value);
-    return items && std::ranges::any_of(*items, hasTensorOrProxy);
-}
-
 bool equality(Arguments& in, ScriptValue& out, bool wanted) {
     if (in.size() != 2 || hasTensorOrProxy(in[0]) || hasTensorOrProxy(in[1])) return false;
     out = Var(equalValues(in[0], in[1]) == wanted);
@@ -92,22 +68,6 @@ std::int64_t floorRemainder(std::int64_t a, std::int64_t b) {
     if (b == -1) return 0;
     const std::int64_t r = a % b;
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
-
-std::string textOf(const ScriptValue& value, bool quoted = false) {
-    if (value.isString()) return quoted ? "'" + stringOf(value) + "'" : stringOf(value);
-    if (value.isNone()) return "None";
-    if (value.plain() && value.plain()->kind() == Var::Kind::Value) {
-        const Value& plain = value.plain()->value();
-        if (plain.kind() == ValueKind::Bool) return plain.toBool() ? "True" : "False";
-        return plain.text();
-    }
-    if (const std::vector<ScriptValue>* items = itemsOf(value)) {
-        std::string text = value.list() ? "[" : "(";
-        for (const ScriptValue& item : *items) text += (text.size() > 1 ? ", " : "") + textOf(item, true);
-        return text + (value.list() ? "]" : ")");
-    }
-    return "<" + typeName(value) + ">";
 }
 
 bool add(Arguments& in, ScriptValue& out) {
@@ -128,6 +88,14 @@ bool add(Arguments& in, ScriptValue& out) {
 }
 
 bool mul(Arguments& in, ScriptValue& out) {
+    if (in.size() == 2 && in[0].isString() && in[1].isNumber() && isInt(in[1])) {
+        const std::size_t times = static_cast<std::size_t>(std::max<std::int64_t>(intOf(in[1]), 0));
+        if (!stringOf(in[0]).empty() && times > kMaxElements / stringOf(in[0]).size()) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
+        std::string text;
+        for (std::size_t i = 0; i < times && !stringOf(in[0]).empty(); ++i) text += stringOf(in[0]);
+        out = Var(std::move(text));
+        return true;
+    }
     if (in.size() == 2 && in[0].list() && isInt(in[1])) {
         const std::vector<ScriptValue>& part = in[0].list()->items;
         const std::int64_t times = std::max<std::int64_t>(intOf(in[1]), 0);
@@ -169,197 +137,6 @@ bool length(Arguments& in, ScriptValue& out) {
     else if (tensorOf(in[0])) out = Var(toVar(in[0]).length());
     else if (in[0].isProxy() || in[0].cell()) (void)Var(toVar(in[0])).length();
     else return false;
-    return true;
-}
-
-ScriptValue* entry(DictValue& dict, const ScriptValue& key) {
-    for (auto& [known, value] : dict.items) {
-        if (equalValues(known, key)) return &value;
-    }
-    return nullptr;
-}
-
-bool getItem(Arguments& in, ScriptValue& out) {
-    if (in.size() != 2) return false;
-    if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
-        out = (*items)[checkedIndex(intOf(in[1]), items->size())];
-    } else if (DictValue* dict = in[0].dict()) {
-        const ScriptValue* found = entry(*dict, in[1]);
-        if (!found) fail(TraceErrorKind::Key, textOf(in[1], true));
-        out = ScriptValue(*found);
-    } else if (in[0].isString()) {
-        out = Var(std::string(1, stringOf(in[0])[checkedIndex(intOf(in[1]), stringOf(in[0]).size())]));
-    } else {
-        return false;
-    }
-    return true;
-}
-
-bool setItem(Arguments& in, ScriptValue& out) {
-    if (in.size() != 3) return false;
-    if (ListValue* list = in[0].list()) {
-        list->items[checkedIndex(intOf(in[1]), list->items.size())] = in[2];
-    } else if (DictValue* dict = in[0].dict()) {
-        if (ScriptValue* found = entry(*dict, in[1])) *found = in[2];
-        else dict->items.emplace_back(in[1], in[2]);
-    } else {
-        return false;
-    }
-    out = in[0];
-    return true;
-}
-
-bool contains(Arguments& in, ScriptValue& out) {
-    if (in.size() != 2) return false;
-    if (const std::vector<ScriptValue>* items = itemsOf(in[0])) {
-        out = Var(std::ranges::any_of(*items, [&](const ScriptValue& item) { return equalValues(item, in[1]); }));
-    } else if (DictValue* dict = in[0].dict()) {
-        out = Var(entry(*dict, in[1]) != nullptr);
-    } else if (in[0].isString() && in[1].isString()) {
-        out = Var(stringOf(in[0]).find(stringOf(in[1])) != std::string::npos);
-    } else {
-        return false;
-    }
-    return true;
-}
-
-bool append(Arguments& in, ScriptValue& out) {
-    if (in.size() != 2 || !in[0].list()) return false;
-    if (in[0].list()->items.size() >= kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
-    const std::vector<ScriptValue>* inner = itemsOf(in[1]);
-    if (inner == &in[0].list()->items) fail(TraceErrorKind::Runtime, "a list is put into itself");
-    in[0].list()->items.push_back(in[1]);
-    out = in[0];
-    return true;
-}
-
-bool insert(Arguments& in, ScriptValue& out) {
-    if (in.size() != 3 || !in[0].list()) return false;
-    std::vector<ScriptValue>& items = in[0].list()->items;
-    std::int64_t at = intOf(in[1]);
-    const auto size = static_cast<std::int64_t>(items.size());
-    if (at < 0) at += size;
-    items.insert(items.begin() + std::clamp<std::int64_t>(at, 0, size), in[2]);
-    out = in[0];
-    return true;
-}
-
-bool pop(Arguments& in, ScriptValue& out) {
-    if (in.empty() || !in[0].list()) return false;
-    std::vector<ScriptValue>& items = in[0].list()->items;
-    const std::size_t at = checkedIndex(in.size() > 1 ? intOf(in[1]) : -1, items.size());
-    out = ScriptValue(items[at]);
-    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
-    return true;
-}
-
-bool extend(Arguments& in, ScriptValue& out) {
-    if (in.size() != 2 || !in[0].list() || !itemsOf(in[1])) return false;
-    const std::vector<ScriptValue> more = *itemsOf(in[1]);
-    if (in[0].list()->items.size() + more.size() > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
-    in[0].list()->items.insert(in[0].list()->items.end(), more.begin(), more.end());
-    out = in[0];
-    return true;
-}
-
-/// slice(list, start, end, step) of lists and strings, bounds as in Python.
-bool slice(Arguments& in, ScriptValue& out) {
-    const std::vector<ScriptValue>* items = in.empty() ? nullptr : itemsOf(in[0]);
-    const bool isText = !in.empty() && in[0].isString();
-    if (!items && !isText) return false;
-    const auto size = static_cast<std::int64_t>(items ? items->size() : stringOf(in[0]).size());
-    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
-        if (in.size() <= i || in[i].isNone()) return otherwise;
-        const std::int64_t given = intOf(in[i]);
-        return std::clamp<std::int64_t>(given < 0 ? given + size : given, 0, size);
-    };
-    const std::int64_t step = in.size() > 3 && !in[3].isNone() ? intOf(in[3]) : 1;
-    if (step <= 0) fail(TraceErrorKind::Value, "a slice needs a step above 0");
-    std::vector<ScriptValue> part;
-    std::string text;
-    for (std::int64_t i = bound(1, 0); i < bound(2, size); i += step) {
-        if (items) part.push_back((*items)[static_cast<std::size_t>(i)]);
-        else text += stringOf(in[0])[static_cast<std::size_t>(i)];
-        if (step > size) break;
-    }
-    out = isText ? ScriptValue(Var(std::move(text))) : in[0].list() ? makeList(std::move(part)) : makeTuple(std::move(part));
-    return true;
-}
-
-bool copyList(Arguments& in, ScriptValue& out) {
-    if (in.size() != 1) return false;
-    if (in[0].isString()) {
-        std::vector<ScriptValue> letters;
-        for (char c : stringOf(in[0])) letters.emplace_back(Var(std::string(1, c)));
-        out = makeList(std::move(letters));
-        return true;
-    }
-    if (in[0].dict()) {
-        std::vector<ScriptValue> keys;
-        for (const auto& [key, value] : in[0].dict()->items) keys.push_back(key);
-        out = makeList(std::move(keys));
-        return true;
-    }
-    if (!itemsOf(in[0])) return false;
-    out = makeList(*itemsOf(in[0]));
-    return true;
-}
-
-bool dictItems(Arguments& in, ScriptValue& out) {
-    if (in.size() != 1 || !in[0].dict()) return false;
-    std::vector<ScriptValue> items;
-    for (const auto& [key, value] : in[0].dict()->items) items.push_back(makeTuple({key, value}));
-    out = makeList(std::move(items));
-    return true;
-}
-
-bool dictValues(Arguments& in, ScriptValue& out) {
-    if (in.size() != 1 || !in[0].dict()) return false;
-    std::vector<ScriptValue> items;
-    for (const auto& [key, value] : in[0].dict()->items) items.push_back(value);
-    out = makeList(std::move(items));
-    return true;
-}
-
-bool dictGet(Arguments& in, ScriptValue& out) {
-    if (in.size() < 2 || !in[0].dict()) return false;
-    const ScriptValue* found = entry(*in[0].dict(), in[1]);
-    out = found ? ScriptValue(*found) : in.size() > 2 ? in[2] : ScriptValue();
-    return true;
-}
-
-bool reverse(Arguments& in, ScriptValue& out) {
-    if (in.size() != 1 || !in[0].list()) return false;
-    std::ranges::reverse(in[0].list()->items);
-    out = in[0];
-    return true;
-}
-
-/// "{}" one after the other.
-bool format(Arguments& in, ScriptValue& out) {
-    if (in.empty() || !in[0].isString()) return false;
-    const std::string pattern = stringOf(in[0]);
-    std::string text;
-    std::size_t next = 1;
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-        if (pattern.compare(i, 2, "{}") == 0 && next < in.size()) {
-            text += textOf(in[next++]);
-            ++i;
-        } else {
-            text += pattern[i];
-        }
-    }
-    out = Var(std::move(text));
-    return true;
-}
-
-bool find(Arguments& in, ScriptValue& out) {
-    if (in.size() < 2 || !in[0].isString() || !in[1].isString()) return false;
-    const std::string& text = stringOf(in[0]);
-    const auto start = static_cast<std::size_t>(in.size() > 2 ? std::max<std::int64_t>(intOf(in[2]), 0) : 0);
-    const std::size_t found = text.find(stringOf(in[1]), start);
-    const bool before = in.size() < 4 || intOf(in[3]) < 0 || (found != std::string::npos && static_cast<std::int64_t>(found + stringOf(in[1]).size()) <= intOf(in[3]));
-    out = Var(found == std::string::npos || !before ? std::int64_t{-1} : static_cast<std::int64_t>(found));
     return true;
 }
 
@@ -464,6 +241,24 @@ bool item(Arguments& in, ScriptValue& out) {
     return true;
 }
 
+/// Nested lists of numbers.
+bool toList(const tensor::Tensor& tensor, ScriptValue& out) {
+    if (tensor.numel() > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    if (tensor.rank() == 0) {
+        if (tensor.dtype() == tensor::DType::Bool) out = Var(tensor.toInt64(0) != 0);
+        else if (tensor::isFloating(tensor.dtype())) out = Var(tensor.toDouble(0));
+        else out = Var(tensor.toInt64(0));
+        return true;
+    }
+    std::vector<ScriptValue> items;
+    for (std::int64_t i = 0; i < tensor.dim(0); ++i) {
+        items.emplace_back();
+        toList(tensor.selected(0, i), items.back());
+    }
+    out = makeList(std::move(items));
+    return true;
+}
+
 template <typename T>
 bool constant(ScriptValue& out, T value) {
     out = Var(value);
@@ -479,12 +274,9 @@ bool pass(Arguments& in, ScriptValue& out) {
 /// A number is a number already; of a tensor it becomes one.
 bool asNumber(Arguments& in, ScriptValue& out) { return pass(in, out) || item(in, out); }
 
-const std::unordered_map<std::string, Builtin>& table() {
-    static const std::unordered_map<std::string, Builtin> builtins{
-        {"add", add}, {"mul", mul}, {"pow", power}, {"len", length}, {"__getitem__", getItem}, {"_set_item", setItem},
-        {"__contains__", contains}, {"append", append}, {"insert", insert}, {"pop", pop}, {"extend", extend}, {"slice", slice},
-        {"list", copyList}, {"copy", copyList}, {"keys", copyList}, {"items", dictItems}, {"values", dictValues}, {"get", dictGet},
-        {"reverse", reverse}, {"format", format}, {"find", find}, {"prim.RaiseException", raise}, {"size", size}, {"item", item},
+const BuiltinTable& table() {
+    static const BuiltinTable builtins{
+        {"add", add}, {"mul", mul}, {"pow", power}, {"len", length}, {"prim.RaiseException", raise}, {"size", size}, {"item", item},
         {"neg", negative}, {"abs", absolute}, {"prim.abs", absolute}, {"prim.NumToTensor", pass},
         {"ScalarImplicit", asNumber}, {"IntImplicit", asNumber}, {"FloatImplicit", asNumber},
         {"sub", [](Arguments& in, ScriptValue& out) {
@@ -517,9 +309,6 @@ const std::unordered_map<std::string, Builtin>& table() {
         {"prim.max", [](Arguments& in, ScriptValue& out) { return extreme(in, out, true); }},
         {"any", [](Arguments& in, ScriptValue& out) { return quantified(in, out, false); }},
         {"all", [](Arguments& in, ScriptValue& out) { return quantified(in, out, true); }},
-        {"sqrt", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::sqrt, false); }},
-        {"exp", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::exp, false); }},
-        {"log", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::log, false); }},
         {"floor", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::floor, true); }},
         {"ceil", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::ceil, true); }},
         {"round", [](Arguments& in, ScriptValue& out) { return number1(in, out, std::nearbyint, false); }},
@@ -542,11 +331,6 @@ const std::unordered_map<std::string, Builtin>& table() {
              const std::int64_t step = std::abs(intOf(in[2]));
              return constant(out, span <= 0 ? std::int64_t{0} : (span - 1) / step + 1);
          }},
-        {"str", [](Arguments& in, ScriptValue& out) {
-             if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;
-             out = Var(textOf(in[0]));
-             return true;
-         }},
         {"warn", [](Arguments&, ScriptValue& out) { out = ScriptValue(); return true; }},
         {"device", [](Arguments& in, ScriptValue& out) { out = in.empty() ? ScriptValue(Var("cpu")) : in[0]; return true; }},
         {"dim", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.rank()); }); }},
@@ -560,6 +344,30 @@ const std::unordered_map<std::string, Builtin>& table() {
         {"prim.is_quantized", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
         {"prim.is_sparse", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
         {"prim.requires_grad", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_meta", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_mkldnn", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_xpu", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_mps", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
+        {"prim.is_cpu", [](Arguments&, ScriptValue& out) { return constant(out, true); }},
+        {"prim.is_leaf", [](Arguments&, ScriptValue& out) { return constant(out, true); }},
+        {"prim.layout", [](Arguments&, ScriptValue& out) { return constant(out, std::int64_t{0}); }},
+        {"prim.type", [](Arguments& in, ScriptValue& out) { return !in.empty() && in[0].isString() && constant(out, stringOf(in[0]).substr(0, stringOf(in[0]).find(':'))); }},
+        {"prim.ndim", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.rank()); }); }},
+        {"prim.data", [](Arguments& in, ScriptValue& out) { out = in.empty() ? ScriptValue() : in[0]; return in.size() == 1; }},
+        {"prim.itemsize", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::itemSize(t.dtype())); }); }},
+        {"element_size", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::itemSize(t.dtype())); }); }},
+        {"is_complex", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::isComplex(t.dtype())); }); }},
+        {"is_signed", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(tensor::isSigned(t.dtype())); }); }},
+        {"is_contiguous", [](Arguments& in, ScriptValue& out) { return ofTensor(in, out, [](const tensor::Tensor& t) { return Var(t.isContiguous()); }); }},
+        {"get_device", [](Arguments&, ScriptValue& out) { return constant(out, std::int64_t{-1}); }},
+        {"prim.tolist", [](Arguments& in, ScriptValue& out) {
+             const tensor::Tensor* tensor = in.empty() ? nullptr : tensorOf(in[0]);
+             return tensor && toList(*tensor, out);
+         }},
+        {"prim.unchecked_unwrap_optional", pass}, {"prim.Print", [](Arguments&, ScriptValue& out) { out = ScriptValue(); return true; }},
+        {"set_grad_enabled", [](Arguments&, ScriptValue& out) { out = ScriptValue(); return true; }},
+        {"manual_seed", [](Arguments&, ScriptValue& out) { out = ScriptValue(); return true; }},
+        {"Int", asNumber}, {"Float", asNumber}, {"Bool", asNumber},
         {"is_autocast_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
         {"is_autocast_cpu_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
         {"is_grad_enabled", [](Arguments&, ScriptValue& out) { return constant(out, false); }},
@@ -572,8 +380,12 @@ const std::unordered_map<std::string, Builtin>& table() {
 }  // namespace
 
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result) {
-    const auto found = table().find(name);
-    return found != table().end() && found->second(arguments, result);
+    // A name may mean something for numbers, something else for text and lists: each says whether it is meant.
+    for (const BuiltinTable* builtins : {&table(), &containerBuiltins(), &textBuiltins(), &mathBuiltins()}) {
+        const auto found = builtins->find(name);
+        if (found != builtins->end() && found->second(arguments, result)) return true;
+    }
+    return false;
 }
 
 }  // namespace sonde::io::script

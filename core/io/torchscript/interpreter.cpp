@@ -379,6 +379,7 @@ ScriptValue Interpreter::callGlobal(const std::string& path, std::vector<ScriptV
     if (path.starts_with("torch.")) return callOperator(path.substr(6), std::move(arguments), std::move(keywords));
     if (path.starts_with("ops.prim.")) return callOperator("prim." + path.substr(9), std::move(arguments), std::move(keywords));
     if (path.starts_with("ops.aten.")) return callOperator(path.substr(9), std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.")) return callOperator(path.substr(4), std::move(arguments), std::move(keywords));
     const bool isNew = path.ends_with(".__new__");
     const std::string name = isNew ? path.substr(0, path.size() - 8) : path;
     auto function = m_archive.findFunction(name);

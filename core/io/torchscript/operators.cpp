@@ -22,12 +22,14 @@ namespace {
 
 using Named = std::vector<std::pair<std::string, ScriptValue>>;
 
-/// Overloads of domain aten by the name before the dot.
+/// Overloads of domain aten by the name before the dot; of domain torchvision by "torchvision.NAME".
 const std::vector<const OpDef*>* overloadsOf(const std::string& name) {
     static const auto index = [] {
         std::unordered_map<std::string, std::vector<const OpDef*>> made;
         for (const OpDef* row : ops::Registry::all().rows()) {
-            if (row->domain == "aten") made[std::string(row->name.substr(0, row->name.find('.')))].push_back(row);
+            const std::string base(row->name.substr(0, row->name.find('.')));
+            if (row->domain == "aten") made[base].push_back(row);
+            if (row->domain == "torchvision") made["torchvision." + base].push_back(row);
         }
         return made;
     }();
@@ -72,7 +74,7 @@ bool matches(const OpDef& row, const std::vector<ScriptValue>& arguments, const 
     for (std::size_t i = 0; i < row.parameters.size(); ++i) {
         const Parameter& parameter = row.parameters[i];
         if (i < arguments.size()) {
-            if (!fits(parameter.type, arguments[i], lenient)) return false;
+            if (parameter.keywordOnly || !fits(parameter.type, arguments[i], lenient)) return false;
             continue;
         }
         const auto named = std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == parameter.name; });
@@ -174,7 +176,7 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     if (!row) throw TraceError(TraceErrorKind::Type, "no overload of aten::" + name + " takes (" + typesOf(arguments) + ")");
     const std::size_t outputs = std::max<std::size_t>(row->outputs.size(), 1);
     const bool makesTensor = row->outputs.empty() || (row->outputs.front().name.starts_with("Tensor") && !row->outputs.front().name.ends_with("]"));
-    return trace::callFunction(trace::Function{row->name, base, interned("torch." + name), makesTensor, "aten", outputs}, std::move(vars),
+    return trace::callFunction(trace::Function{row->name, base, interned("torch." + name), makesTensor, row->domain, outputs}, std::move(vars),
                                std::move(named));
 }
 

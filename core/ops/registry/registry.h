@@ -235,6 +235,8 @@ class Registry {
 
 /// Generated from the files in core/ops.
 void defineAll(Registry& registry);
+/// ATen's other names for operators of the table, and their in-place forms ("clamp_" of "clamp"). Called last.
+void defineDerived(Registry& registry);
 
 /// Checks inputs and attributes against the signature, fills attribute defaults, makes tensors contiguous, calls the
 /// kernel and checks that every wanted output is set. Errors name the operator and the types of its inputs.

@@ -39,6 +39,13 @@ Tensor Eager::tensorOf(const Value& value) const {
     fail("expected a tensor, but found " + value.typeText());
 }
 
+Tensor Eager::taken() const {
+    std::vector<Value> outputs = m_context.takeOutputs();
+    m_context.setOutputs(std::vector<Value>(outputs.size()));
+    if (outputs.empty()) fail("nobody reads the result");
+    return tensorOf(outputs.front());
+}
+
 std::int64_t Eager::integer(std::size_t input) const { return get(intOf(m_context.value(input))); }
 double Eager::number(std::size_t input) const { return get(numberOf(m_context.value(input))); }
 

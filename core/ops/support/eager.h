@@ -73,6 +73,11 @@ class Eager {
         if (!result) fail(std::move(result).error());
         return std::move(result).value();
     }
+    void check(base::Result<void> result) const {
+        if (!result) fail(std::move(result).error());
+    }
+    /// The tensor that a shared kernel set as output 0 of this call.
+    Tensor taken() const;
     Tensor as(const Tensor& x, DType dtype) const { return get(x.cast(dtype)); }
     Tensor reshape(const Tensor& x, Shape shape) const { return get(x.reshaped(std::move(shape))); }
     [[noreturn]] void fail(base::Error error) const;

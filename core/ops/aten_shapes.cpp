@@ -1,0 +1,515 @@
+// ATen's ways to turn, repeat, pad and cut tensors, made of views, cat and the shared pads.
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/ops/kernels/move.h"
+#include "core/ops/support/eager.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/views.h"
+
+namespace sonde::ops {
+
+namespace {
+
+constexpr auto kTensor = Category::Tensor;
+constexpr auto kShape = Category::Shape;
+constexpr auto kMove = Category::Transform;
+
+using Ints = std::vector<std::int64_t>;
+
+Tensor flipped(const Tensor& x, std::size_t axis) { return x.dim(axis) > 0 ? x.sliced(axis, x.dim(axis) - 1, x.dim(axis), -1) : x; }
+
+EagerResult flip(Eager& e, const Ints& dims) {
+    Tensor x = e.at(0);
+    for (std::int64_t dim : dims) x = flipped(x, e.axisOf(dim, x.rank()));
+    return e.get(x.contiguous());
+}
+
+/// k quarter turns from the first axis toward the second.
+EagerResult rot90(Eager& e) {
+    Tensor x = e.at(0);
+    const Ints dims = e.integers(2);
+    if (dims.size() != 2) e.fail("a rotation needs two dimensions");
+    const std::size_t a = e.axisOf(dims[0], x.rank()), b = e.axisOf(dims[1], x.rank());
+    const std::int64_t turns = ((e.integer(1) % 4) + 4) % 4;
+    if (turns == 2) x = flipped(flipped(x, a), b);
+    if (turns == 1) x = flipped(x.transposed(a, b), a);
+    if (turns == 3) x = flipped(x, a).transposed(a, b);
+    return e.get(x.contiguous());
+}
+
+Tensor moved(Eager& e, const Tensor& x, const Ints& from, const Ints& to) {
+    if (from.size() != to.size()) e.fail("as many sources as destinations are wanted");
+    std::vector<std::size_t> order(x.rank(), x.rank());
+    std::vector<bool> used(x.rank());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const std::size_t source = e.axisOf(from[i], x.rank()), target = e.axisOf(to[i], x.rank());
+        if (used[source] || order[target] != x.rank()) e.fail("a dimension is moved twice");
+        order[target] = source;
+        used[source] = true;
+    }
+    std::size_t next = 0;
+    for (std::size_t& axis : order) {
+        if (axis != x.rank()) continue;
+        while (used[next]) ++next;
+        axis = next++;
+    }
+    return x.permuted(order);
+}
+
+/// One grid for each 1-D tensor: "ij" has dimensions in their order, "xy" swaps the first two.
+EagerResult meshgrid(Eager& e, bool swap) {
+    std::vector<Tensor> lines = e.tensors(0);
+    if (swap && lines.size() > 1) std::swap(lines[0], lines[1]);
+    Shape shape;
+    for (const Tensor& line : lines) shape.push_back(line.numel());
+    std::vector<Tensor> grids;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        std::vector<std::int64_t> dims(lines.size(), 1);
+        dims[i] = lines[i].numel();
+        Tensor grid = e.get(e.reshape(lines[i], Shape(dims)).expanded(shape));
+        grids.push_back(swap && lines.size() > 1 ? grid.transposed(0, 1) : grid);
+    }
+    if (swap && grids.size() > 1) std::swap(grids[0], grids[1]);
+    return Eager::Argument::listOf(grids);
+}
+
+/// 0 repeats[0] times, 1 repeats[1] times …
+Tensor repeatedIndex(Eager& e, const Tensor& repeats, std::int64_t n) {
+    if (repeats.numel() != n && repeats.numel() != 1) e.fail("repeats " + repeats.typeText() + " do not fit " + std::to_string(n) + " elements");
+    std::vector<std::int64_t> index;
+    for (std::int64_t i = 0; i < n; ++i) {
+        const std::int64_t times = repeats.toInt64(repeats.numel() == 1 ? 0 : i);
+        if (times < 0 || times > 500'000'000 - static_cast<std::int64_t>(index.size())) e.fail("an element cannot be repeated " + std::to_string(times) + " times");
+        index.insert(index.end(), static_cast<std::size_t>(times), i);
+    }
+    return Tensor::of<std::int64_t>({static_cast<std::int64_t>(index.size())}, index);
+}
+
+EagerResult repeatInterleave(Eager& e) {
+    Tensor x = e.at(0);
+    if (!e.has(2)) x = e.reshape(x, Shape{x.numel()});
+    const std::size_t axis = e.has(2) ? e.axis(2, x.rank()) : 0;
+    return e("index_select", x, axis, repeatedIndex(e, e.at(1), x.dim(axis)));
+}
+
+EagerResult tile(Eager& e) {
+    Ints times = e.integers(1);
+    while (times.size() < e.at(0).rank()) times.insert(times.begin(), 1);
+    return e("repeat", e.at(0), times);
+}
+
+Tensor atLeast(Eager& e, const Tensor& x, std::size_t rank) {
+    if (x.rank() >= rank) return x;
+    if (x.rank() == 0) return e.reshape(x, Shape(Ints(rank, 1)));
+    if (x.rank() == 1) return rank == 2 ? x.unsqueezed(0) : x.unsqueezed(0).unsqueezed(2);
+    return x.unsqueezed(2);
+}
+
+std::vector<Tensor> allAtLeast(Eager& e, std::size_t rank) {
+    std::vector<Tensor> list = e.tensors(0);
+    for (Tensor& x : list) x = atLeast(e, x, rank);
+    return list;
+}
+
+EagerResult hstack(Eager& e) {
+    const std::vector<Tensor> list = allAtLeast(e, 1);
+    return e("cat", list, !list.empty() && list.front().rank() == 1 ? 0 : 1);
+}
+
+EagerResult columnStack(Eager& e) {
+    std::vector<Tensor> list = e.tensors(0);
+    for (Tensor& x : list) {
+        if (x.rank() < 2) x = e.reshape(x, Shape{x.numel(), 1});
+    }
+    return e("cat", list, 1);
+}
+
+/// Cut before each of the places.
+Value cutAt(Eager& e, const Tensor& x, std::size_t axis, const Ints& places) {
+    std::vector<Tensor> parts;
+    std::int64_t start = 0;
+    const std::int64_t n = x.dim(axis);
+    for (std::size_t i = 0; i <= places.size(); ++i) {
+        std::int64_t end = i < places.size() ? places[i] : n;
+        end = std::clamp<std::int64_t>(end < 0 ? end + n : end, 0, n);
+        parts.push_back(x.sliced(axis, std::min(start, n), std::max<std::int64_t>(end - start, 0)));
+        start = i < places.size() ? end : n;
+    }
+    (void)e;
+    return Eager::Argument::listOf(parts);
+}
+
+/// `count` parts, the first ones larger by one where it does not come out even.
+Value cutInto(Eager& e, const Tensor& x, std::size_t axis, std::int64_t count) {
+    if (count < 1 || count > 1'000'000) e.fail("a tensor cannot be cut into " + std::to_string(count) + " parts");
+    const std::int64_t size = x.dim(axis) / count, larger = x.dim(axis) % count;
+    Ints places;
+    for (std::int64_t i = 1, at = 0; i < count; ++i) places.push_back(at += size + (i <= larger ? 1 : 0));
+    return cutAt(e, x, axis, places);
+}
+
+EagerResult cutAlong(Eager& e, std::size_t axis, bool isCount) {
+    const Tensor x = e.at(0);
+    if (axis >= x.rank()) e.fail(x.typeText() + " lacks dimension " + std::to_string(axis));
+    return isCount ? cutInto(e, x, axis, e.integer(1)) : cutAt(e, x, axis, e.integers(1));
+}
+
+/// tensor_split by a tensor: a number of parts, or places.
+EagerResult tensorSplit(Eager& e) {
+    const std::size_t axis = e.axis(2, e.at(0).rank());
+    if (e.value(1).isListLike()) return cutAt(e, e.at(0), axis, e.integers(1));
+    if (e.value(1).isTensor() && e.at(1).rank() > 0) return cutAt(e, e.at(0), axis, e.integers(1));
+    return cutInto(e, e.at(0), axis, e.integer(1));
+}
+
+/// y[.., w, .., i] = x[.., w·step + i, ..]: all windows of a size along a dimension, as a last one.
+EagerResult unfold(Eager& e) {
+    const Tensor x = e.at(0);
+    const std::int64_t size = e.integer(2), step = e.integer(3);
+    if (x.rank() == 0) e.fail("a number has no windows");
+    const std::size_t axis = e.axis(1, x.rank());
+    if (size < 0 || step < 1 || size > x.dim(axis)) e.fail("windows of " + std::to_string(size) + " every " + std::to_string(step) + " do not fit " + x.typeText());
+    Shape shape = x.shape();
+    Ints strides = x.strides();
+    shape[axis] = (x.dim(axis) - size) / step + 1;
+    shape.push_back(size);
+    strides.push_back(strides[axis]);
+    strides[axis] *= step;
+    return Tensor::onStorage(x.dtype(), shape, strides, x.storage(), x.offsetElements());
+}
+
+/// A view by size and strides, checked against the memory that it is of.
+EagerResult asStrided(Eager& e) {
+    const Tensor x = e.at(0);
+    const Ints size = e.integers(1), strides = e.integers(2);
+    const std::int64_t offset = e.has(3) ? e.integer(3) : 0;
+    if (size.size() != strides.size() || !Shape(size).checkedNumel()) e.fail("size and strides do not go together");
+    std::int64_t last = offset;
+    bool good = offset >= 0;
+    for (std::size_t i = 0; i < size.size(); ++i) {
+        if (strides[i] < 0 || strides[i] > (std::int64_t{1} << 40) || size[i] > (std::int64_t{1} << 40)) good = false;
+        else last += (size[i] - 1) * strides[i];
+        if (last > (std::int64_t{1} << 45)) good = false;
+    }
+    if (Shape(size).numel() > 0 && (!good || last >= x.numel())) e.fail("the strides lead out of " + x.typeText());
+    return Tensor::onStorage(x.dtype(), Shape(size), strides, x.storage(), x.offsetElements() + offset);
+}
+
+/// [.., C·r², H, W] -> [.., C, H·r, W·r], or back.
+EagerResult pixelShuffle(Eager& e, bool back) {
+    const Tensor x = e.at(0);
+    const std::int64_t r = e.integer(1);
+    if (x.rank() < 3 || r < 1 || r > 10'000) e.fail("blocks of " + std::to_string(r) + " in " + x.typeText());
+    const std::size_t n = x.rank() - 3;
+    const std::int64_t c = x.dim(n), h = x.dim(n + 1), w = x.dim(n + 2);
+    if (back ? h % r != 0 || w % r != 0 : c % (r * r) != 0) e.fail("blocks of " + std::to_string(r) + " do not fit " + x.typeText());
+    Ints parted(x.shape().begin(), x.shape().begin() + static_cast<std::ptrdiff_t>(n)), whole = parted;
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    if (back) {
+        parted.insert(parted.end(), {c, h / r, r, w / r, r});
+        whole.insert(whole.end(), {c * r * r, h / r, w / r});
+        for (std::size_t axis : {0, 2, 4, 1, 3}) order.push_back(n + axis);
+    } else {
+        parted.insert(parted.end(), {c / (r * r), r, r, h, w});
+        whole.insert(whole.end(), {c / (r * r), h * r, w * r});
+        for (std::size_t axis : {0, 3, 1, 4, 2}) order.push_back(n + axis);
+    }
+    return e.reshape(e.reshape(x, Shape(parted)).permuted(order), Shape(whole));
+}
+
+EagerResult channelShuffle(Eager& e) {
+    const Tensor x = e.at(0);
+    const std::int64_t groups = e.integer(1);
+    if (x.rank() < 3 || groups < 1 || x.dim(1) % groups != 0) e.fail(std::to_string(groups) + " groups do not fit the channels of " + x.typeText());
+    Ints parted(x.shape().begin(), x.shape().end());
+    parted[1] /= groups;
+    parted.insert(parted.begin() + 1, groups);
+    return e.reshape(e.reshape(x, Shape(parted)).transposed(1, 2), x.shape());
+}
+
+/// Numbers for the last dimension first: (before, after) pairs.
+EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
+    const Tensor x = e.at(0);
+    const Ints pairs = e.integers(1);
+    if (pairs.size() % 2 != 0 || pairs.size() / 2 > x.rank()) e.fail("a padding of " + std::to_string(pairs.size()) + " numbers for " + x.typeText());
+    Ints before(x.rank(), 0), after(x.rank(), 0);
+    for (std::size_t i = 0; i < pairs.size() / 2; ++i) {
+        before[x.rank() - 1 - i] = pairs[2 * i];
+        after[x.rank() - 1 - i] = pairs[2 * i + 1];
+    }
+    kernels::PadMode how = kernels::PadMode::Constant;
+    if (mode == "reflect") how = kernels::PadMode::Reflect;
+    else if (mode == "replicate") how = kernels::PadMode::Edge;
+    else if (mode == "circular") how = kernels::PadMode::Wrap;
+    else if (mode != "constant") e.fail("there is no padding '" + mode + "'");
+    const Tensor number = fill.isNone() ? Tensor() : e.get(asTensor(fill, x.dtype()));
+    e.check(kernels::pad(e.context(), x, before, after, how, number));
+    return e.taken();
+}
+
+base::Result<void> inferPad(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    if (dims && context.constant(1).isNone()) dims = unknownDims(dims->size());
+    if (dims && !context.constant(1).isNone()) {
+        SONDE_ASSIGN(const Ints pairs, intsOf(context.constant(1)));
+        for (std::size_t i = 0; i < pairs.size() / 2 && i < dims->size(); ++i) {
+            Dim& dim = (*dims)[dims->size() - 1 - i];
+            if (dim.known()) dim = Dim::of(dim.value + pairs[2 * i] + pairs[2 * i + 1]);
+        }
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+void definePads(Registry& registry) {
+    registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferPad));
+    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x with a border of a kind", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferPad));
+    registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x with a border of a kind", kMove, [](Eager& e) {
+        static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
+        const std::int64_t mode = e.integer(2);
+        return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
+    }, inferPad));
+    registry.add(eagerRow("_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove, [](Eager& e) { return pad(e, "circular", Value()); }, inferPad));
+    for (std::string_view schema : {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
+        registry.add(eagerRow(schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); }, inferPad));
+    }
+    for (std::string_view schema : {"replication_pad1d(Tensor self, int[2] padding) -> Tensor", "replication_pad2d(Tensor self, int[4] padding) -> Tensor", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
+        registry.add(eagerRow(schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); }, inferPad));
+    }
+}
+
+/// The diagonal of two dimensions as a last one.
+EagerResult diagonal(Eager& e, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+    const Tensor x = e.at(0);
+    const std::size_t a = e.axisOf(dim1, x.rank()), b = e.axisOf(dim2, x.rank());
+    if (a == b) e.fail("a diagonal needs two dimensions");
+    const std::int64_t rows = x.dim(a), columns = x.dim(b);
+    const std::int64_t length = std::max<std::int64_t>(offset >= 0 ? std::min(rows, columns - std::min(offset, columns)) : std::min(rows + std::max(offset, -rows), columns), 0);
+    Shape shape;
+    Ints strides;
+    for (std::size_t i = 0; i < x.rank(); ++i) {
+        if (i == a || i == b) continue;
+        shape.push_back(x.dim(i));
+        strides.push_back(x.strides()[i]);
+    }
+    shape.push_back(length);
+    strides.push_back(x.strides()[a] + x.strides()[b]);
+    const std::int64_t start = length == 0 ? 0 : offset >= 0 ? offset * x.strides()[b] : -offset * x.strides()[a];
+    return Tensor::onStorage(x.dtype(), shape, strides, x.storage(), x.offsetElements() + start);
+}
+
+/// Zeros with x on a diagonal of two new dimensions.
+EagerResult diagonalEmbedded(Eager& e, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
+    const Tensor x = e.at(0);
+    const std::int64_t n = x.dim(x.rank() - 1), shift = std::abs(offset), side = n + shift;
+    Shape shape = x.shape();
+    shape[x.rank() - 1] = side;
+    shape.push_back(side);
+    Tensor y = e.get(Tensor::zeros(x.dtype(), shape));
+    const std::size_t item = tensor::itemSize(x.dtype());
+    const std::int64_t row = offset < 0 ? shift : 0, column = offset > 0 ? shift : 0;
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        const std::int64_t matrix = i / n, at = i % n;
+        std::copy_n(x.bytes() + static_cast<std::size_t>(i) * item, item, y.mutableBytes() + static_cast<std::size_t>((matrix * side + row + at) * side + column + at) * item);
+    }
+    return e.get(moved(e, y, {-2, -1}, {dim1, dim2}).contiguous());
+}
+
+/// Row and column numbers of a triangle: [2, count].
+EagerResult triangleIndices(Eager& e, bool lower) {
+    const std::int64_t rows = e.integer(0), columns = e.integer(1), offset = e.integer(2);
+    if (rows < 0 || columns < 0 || rows > 100'000 || columns > 100'000) e.fail("a triangle of " + std::to_string(rows) + " by " + std::to_string(columns));
+    std::vector<std::int64_t> r, c;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+            if (lower ? j - i > offset : j - i < offset) continue;
+            r.push_back(i);
+            c.push_back(j);
+        }
+    }
+    const auto n = static_cast<std::int64_t>(r.size());
+    r.insert(r.end(), c.begin(), c.end());
+    return e.as(Tensor::of<std::int64_t>({2, n}, r), e.dtype(3, DType::Int64));
+}
+
+void defineDiagonals(Registry& registry) {
+    registry.add(eagerRow("diagonal(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", "the diagonal of two dimensions", kTensor, [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", "the diagonal of two dimensions", kTensor, [](Eager& e) { return diagonal(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", "zeros with x on the diagonal", kTensor, [](Eager& e) { return diagonalEmbedded(e, e.integer(1), e.integer(2), e.integer(3)); }));
+    registry.add(eagerRow("diag(Tensor self, int diagonal=0) -> Tensor", "the diagonal of a matrix, or a matrix of one", kTensor, [](Eager& e) {
+        return e.at(0).rank() == 1 ? diagonalEmbedded(e, e.integer(1), -2, -1) : diagonal(e, e.integer(1), 0, 1);
+    }));
+    registry.add(eagerRow("diagflat(Tensor self, int offset=0) -> Tensor", "a matrix with all elements on the diagonal", kTensor, [](Eager& e) -> EagerResult {
+        return e("diag", e.reshape(e.at(0), Shape{e.at(0).numel()}), e.integer(1));
+    }));
+    registry.add(eagerRow("trace(Tensor self) -> Tensor", "sum of the diagonal", Category::Reduction, [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.at(0))); }));
+    registry.add(eagerRow("tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "places of the lower triangle", kTensor,
+                          [](Eager& e) { return triangleIndices(e, true); }));
+    registry.add(eagerRow("triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "places of the upper triangle", kTensor,
+                          [](Eager& e) { return triangleIndices(e, false); }));
+}
+
+/// A copy of x with a part replaced by `source`; the part is a view of the copy.
+template <typename View>
+Tensor withPart(Eager& e, const Tensor& source, View&& view) {
+    const Tensor x = e.at(0);
+    Tensor y = e.get(x.clone());
+    const Tensor part = view(y);
+    const Tensor values = e.get(e.as(source, x.dtype()).expanded(part.shape()));
+    kernels::copyInto(e.context().pool(), e.get(values.contiguous()), part);
+    return y;
+}
+
+void defineScatters(Registry& registry) {
+    registry.add(eagerRow("select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor", "x with one slice replaced", kTensor, [](Eager& e) -> EagerResult {
+        const std::size_t axis = e.axis(2, e.at(0).rank());
+        return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(selectedView(y, axis, e.integer(3))); });
+    }, inferSame));
+    registry.add(eagerRow("slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x with a range replaced", kTensor, [](Eager& e) -> EagerResult {
+        const std::size_t axis = e.axis(2, e.at(0).rank());
+        return withPart(e, e.at(1), [&](const Tensor& y) { return e.get(slicedView(y, axis, e.value(3), e.value(4), e.value(5))); });
+    }, inferSame));
+    registry.add(eagerRow("diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor", "x with a diagonal replaced", kTensor, [](Eager& e) -> EagerResult {
+        return withPart(e, e.at(1), [&](const Tensor& y) {
+            const std::vector<Value> part = e.all("aten", "diagonal", {Value(y), e.value(2), e.value(3), e.value(4)}, {}, 1);
+            return part.front().tensor();
+        });
+    }, inferSame));
+    registry.add(eagerRow("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", "another tensor in x's shape and type", kTensor, [](Eager& e) -> EagerResult {
+        return e.get(e.get(e.as(e.at(1), e.at(0).dtype()).expanded(e.at(0).shape())).clone());
+    }, inferSame));
+    registry.add(eagerRow("zero(Tensor self) -> Tensor", "zeros in x's shape and type", Category::Data, [](Eager& e) -> EagerResult { return e("zeros_like", e.at(0)); }, inferSame));
+    for (std::string_view schema : {"fill.Scalar(Tensor self, Scalar value) -> Tensor", "fill.Tensor(Tensor self, Tensor value) -> Tensor"}) {
+        registry.add(eagerRow(schema, "one number in x's shape and type", Category::Data, [](Eager& e) -> EagerResult {
+            return e.get(e.get(e.get(asTensor(e.value(1), e.at(0).dtype())).expanded(e.at(0).shape())).clone());
+        }, inferSame));
+    }
+    registry.add(eagerRow("fill_diagonal(Tensor self, Scalar fill_value, bool wrap=False) -> Tensor", "x with one number on the diagonal", kTensor, [](Eager& e) -> EagerResult {
+        return e("diagonal_scatter", e.at(0), e.get(asTensor(e.value(1), e.at(0).dtype())));
+    }, inferSame));
+}
+
+void defineStacks(Registry& registry) {
+    registry.add(eagerRow("hstack(Tensor[] tensors) -> Tensor", "tensors side by side", kTensor, hstack));
+    registry.add(eagerRow("vstack(Tensor[] tensors) -> Tensor", "tensors one below the other", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 2), 0); }));
+    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors one behind the other in depth", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
+    registry.add(eagerRow("column_stack(Tensor[] tensors) -> Tensor", "tensors as columns", kTensor, columnStack));
+    for (std::int64_t rank : {1, 2, 3}) {
+        static constexpr std::string_view kOne[] = {"atleast_1d(Tensor self) -> Tensor", "atleast_2d(Tensor self) -> Tensor", "atleast_3d(Tensor self) -> Tensor"};
+        static constexpr std::string_view kMany[] = {"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"};
+        const auto n = static_cast<std::size_t>(rank);
+        registry.add(eagerRow(kOne[n - 1], "x with extents of 1 added", kShape, [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
+        registry.add(eagerRow(kMany[n - 1], "tensors with extents of 1 added", kShape, [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
+    }
+    for (std::string_view schema : {"tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]", "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
+                                    "tensor_split.tensor_indices_or_sections(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]"}) {
+        registry.add(eagerRow(schema, "x in parts, cut at places or evenly", kTensor, tensorSplit));
+    }
+    const auto alongRows = [](bool isCount) { return [isCount](Eager& e) { return cutAlong(e, e.at(0).rank() == 1 ? 0 : 1, isCount); }; };
+    const auto along = [](std::size_t axis, bool isCount) { return [axis, isCount](Eager& e) { return cutAlong(e, axis, isCount); }; };
+    registry.add(eagerRow("hsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts side by side", kTensor, alongRows(true)));
+    registry.add(eagerRow("hsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts side by side", kTensor, alongRows(false)));
+    registry.add(eagerRow("vsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts one below the other", kTensor, along(0, true)));
+    registry.add(eagerRow("vsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts one below the other", kTensor, along(0, false)));
+    registry.add(eagerRow("dsplit.int(Tensor self, int sections) -> Tensor[]", "x in parts in depth", kTensor, along(2, true)));
+    registry.add(eagerRow("dsplit.array(Tensor self, int[] indices) -> Tensor[]", "x in parts in depth", kTensor, along(2, false)));
+    registry.add(eagerRow("meshgrid(Tensor[] tensors) -> Tensor[]", "grids of coordinates", kTensor, [](Eager& e) { return meshgrid(e, false); }));
+    registry.add(eagerRow("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", "grids of coordinates", kTensor, [](Eager& e) { return meshgrid(e, e.text(1) == "xy"); }));
+    registry.add(eagerRow("cartesian_prod(Tensor[] tensors) -> Tensor", "all combinations, one a row", kTensor, [](Eager& e) -> EagerResult {
+        std::vector<Tensor> grids;
+        const EagerResult all = meshgrid(e, false);
+        for (const Value& grid : all.values.front().items()) grids.push_back(e.reshape(grid.tensor(), Shape{grid.tensor().numel()}));
+        return grids.size() == 1 ? grids.front() : e("stack", grids, 1);
+    }));
+    registry.add(eagerRow("broadcast_tensors(Tensor[] tensors) -> Tensor[]", "tensors in their common shape", kShape, [](Eager& e) -> EagerResult {
+        std::vector<Tensor> list = e.tensors(0);
+        Shape shape;
+        for (const Tensor& x : list) shape = e.get(broadcast(shape, x.shape()));
+        for (Tensor& x : list) x = e.get(x.expanded(shape));
+        return Eager::Argument::listOf(list);
+    }));
+    registry.add(eagerRow("block_diag(Tensor[] tensors) -> Tensor", "matrices along a diagonal", kTensor, [](Eager& e) -> EagerResult {
+        std::int64_t rows = 0, columns = 0, row = 0, column = 0;
+        const std::vector<Tensor> list = allAtLeast(e, 2);
+        DType dtype = list.empty() ? DType::Float32 : list.front().dtype();
+        for (const Tensor& x : list) {
+            rows += x.dim(0);
+            columns += x.dim(1);
+            dtype = promotedTypes(dtype, x.dtype());
+        }
+        const Tensor y = e.get(Tensor::zeros(dtype, Shape{rows, columns}));
+        for (const Tensor& x : list) {
+            kernels::copyInto(e.context().pool(), e.as(x, dtype), y.sliced(0, row, x.dim(0)).sliced(1, column, x.dim(1)));
+            row += x.dim(0);
+            column += x.dim(1);
+        }
+        return y;
+    }));
+}
+
+void defineTurns(Registry& registry) {
+    registry.add(eagerRow("flip(Tensor self, int[] dims) -> Tensor", "x turned round along dimensions", kMove, [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
+    registry.add(eagerRow("fliplr(Tensor self) -> Tensor", "x turned round from left to right", kMove, [](Eager& e) { return flip(e, {1}); }, inferSame));
+    registry.add(eagerRow("flipud(Tensor self) -> Tensor", "x turned upside down", kMove, [](Eager& e) { return flip(e, {0}); }, inferSame));
+    registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", "x turned by quarters", kMove, rot90));
+    registry.add(eagerRow("movedim.int(Tensor self, int source, int destination) -> Tensor", "x with a dimension moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), {e.integer(1)}, {e.integer(2)}); }));
+    registry.add(eagerRow("movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor", "x with dimensions moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), e.integers(1), e.integers(2)); }));
+    const auto reversed = [](Eager& e) -> EagerResult {
+        std::vector<std::size_t> order(e.at(0).rank());
+        std::iota(order.rbegin(), order.rend(), 0);
+        return e.at(0).permuted(order);
+    };
+    registry.add(eagerRow("numpy_T(Tensor self) -> Tensor", "x with its dimensions in reverse", kMove, reversed));
+    for (std::string_view schema : {"mT(Tensor self) -> Tensor", "adjoint(Tensor self) -> Tensor", "mH(Tensor self) -> Tensor", "matrix_H(Tensor self) -> Tensor"}) {
+        registry.add(eagerRow(schema, "transposed matrices", kMove, [](Eager& e) -> EagerResult {
+            if (e.at(0).rank() < 2) e.fail("a matrix is wanted, not " + e.at(0).typeText());
+            if (tensor::isComplex(e.at(0).dtype())) e.fail("a transposed complex matrix is conj(transpose)");
+            return e.at(0).transposed(e.at(0).rank() - 2, e.at(0).rank() - 1);
+        }));
+    }
+    registry.add(eagerRow("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
+    registry.add(eagerRow("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
+    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number so often", kTensor, [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
+    registry.add(eagerRow("tile(Tensor self, int[] dims) -> Tensor", "x several times along each dimension", kTensor, tile));
+}
+
+}  // namespace
+
+void define_aten_shapes(Registry& registry) {
+    definePads(registry);
+    defineDiagonals(registry);
+    defineScatters(registry);
+    defineStacks(registry);
+    defineTurns(registry);
+    registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor", "all windows along a dimension", kTensor, unfold));
+    for (std::string_view schema : {"as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor"}) {
+        registry.add(eagerRow(schema, "a view by size and strides", kShape, asStrided));
+    }
+    registry.add(eagerRow("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", "differences of neighbours", Category::Elementwise, [](Eager& e) -> EagerResult {
+        Tensor x = e.at(0);
+        std::vector<Tensor> list;
+        if (e.has(3)) list.push_back(e.at(3));
+        list.push_back(x);
+        if (e.has(4)) list.push_back(e.at(4));
+        if (list.size() > 1) x = e("cat", list, e.integer(2));
+        const std::size_t axis = e.axis(2, x.rank());
+        for (std::int64_t i = 0; i < e.integer(1) && x.dim(axis) > 0; ++i) {
+            const Tensor after = x.sliced(axis, 1, x.dim(axis) - 1), before = x.sliced(axis, 0, x.dim(axis) - 1);
+            x = x.dtype() == DType::Bool ? e("logical_xor", after, before) : e("sub.Tensor", after, before);
+        }
+        return x;
+    }));
+    registry.add(eagerRow("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", "channels to blocks of pixels", kMove, [](Eager& e) { return pixelShuffle(e, false); }));
+    registry.add(eagerRow("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", "blocks of pixels to channels", kMove, [](Eager& e) { return pixelShuffle(e, true); }));
+    registry.add(eagerRow("channel_shuffle(Tensor self, int groups) -> Tensor", "channels of all groups in turn", kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("native_channel_shuffle(Tensor self, int groups) -> Tensor", "channels of all groups in turn", kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor", "x repeated along extents of 1, without a copy", kTensor, [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
+    registry.add(eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape, [](Eager& e) -> EagerResult { return e.reshape(e.at(0), Shape{e.at(0).numel()}); }));
+    registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape, [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.at(0).strides()); }));
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,557 @@
+// ATen's variances, norms, medians, sorting and counting.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "core/ops/support/eager.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
+#include "core/tensor/dispatch.h"
+
+namespace sonde::ops {
+
+namespace {
+
+constexpr auto kRed = Category::Reduction;
+
+std::vector<std::int64_t> signedAxes(const std::vector<std::size_t>& axes) { return {axes.begin(), axes.end()}; }
+
+Tensor floating(Eager& e, const Tensor& x) { return tensor::isFloating(x.dtype()) ? x : e.as(x, DType::Float32); }
+
+struct Moments {
+    Tensor variance, mean;
+};
+
+/// mean over axes, and Σ (x − mean)² / max(0, n − correction)
+Moments moments(Eager& e, const Tensor& x, const std::vector<std::size_t>& axes, double correction, bool keep) {
+    if (!tensor::isFloating(x.dtype())) e.fail("a variance needs floating point, not " + x.typeText());
+    double n = 1;
+    for (std::size_t axis : axes) n *= static_cast<double>(x.dim(axis));
+    const Tensor mean = axes.empty() ? x : e("mean.dim", x, signedAxes(axes), true);
+    const Tensor square = e("square", e("sub.Tensor", x, mean));
+    const Tensor sum = axes.empty() ? square : e("sum.dim_IntList", square, signedAxes(axes), keep);
+    const Tensor shown = keep || axes.empty() ? mean : e("mean.dim", x, signedAxes(axes), false);
+    return {e("div.Scalar", sum, std::max(0.0, n - correction)), shown};
+}
+
+/// How var and std are called: (self, unbiased), (self, dim, unbiased, keepdim), (self, dim, *, correction, keepdim).
+enum class Form : std::uint8_t { All, Dim, Correction };
+
+EagerResult varianceOf(Eager& e, Form form, bool root, bool withMean) {
+    const Tensor x = e.at(0);
+    const std::size_t dims = 1, unbiasedAt = form == Form::All ? 1 : 2;
+    const std::vector<std::size_t> axes = form == Form::All ? [&] {
+        std::vector<std::size_t> all(x.rank());
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }() : e.axes(dims, x.rank());
+    double correction = 1;
+    if (form == Form::Correction) correction = e.has(2) ? e.number(2) : 1;
+    else correction = e.flag(unbiasedAt) ? 1 : 0;
+    Moments result = moments(e, x, axes, correction, form != Form::All && e.flag(3));
+    if (root) result.variance = e("sqrt", result.variance);
+    if (!withMean) return result.variance;
+    return std::vector<Value>{Value(result.variance), Value(result.mean)};
+}
+
+void defineVariances(Registry& registry) {
+    const struct {
+        std::string_view all, dim, correction, summary;
+        bool root, withMean;
+    } rows[] = {
+        {"var(Tensor self, bool unbiased=True) -> Tensor", "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "variance over axes", false, false},
+        {"std(Tensor self, bool unbiased=True) -> Tensor", "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", "standard deviation over axes", true, false},
+        {"var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "variance and mean over axes", false, true},
+        {"std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "standard deviation and mean over axes", true, true},
+    };
+    for (const auto& row : rows) {
+        registry.add(eagerRow(row.all, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::All, row.root, row.withMean); }));
+        registry.add(eagerRow(row.dim, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::Dim, row.root, row.withMean); }));
+        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::Correction, row.root, row.withMean); }));
+    }
+}
+
+/// (Σ |x|^p)^(1/p) over axes; the largest for ∞, the smallest for −∞, the number of others than 0 for 0.
+Tensor normOf(Eager& e, Tensor x, double p, const std::vector<std::size_t>& axes, bool keep) {
+    if (tensor::isComplex(x.dtype())) x = e("abs", x);
+    x = floating(e, x);
+    if (axes.empty()) return e("abs", x);
+    const std::vector<std::int64_t> dims = signedAxes(axes);
+    if (p == 2) {
+        Attributes keepAttribute{{"keepdims", std::int64_t{keep}}};
+        return e.onnx("ReduceL2", {Value(x), Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(dims.size())}, dims))}, keepAttribute);
+    }
+    const Tensor size = e("abs", x);
+    if (p == 1) return e("sum.dim_IntList", size, dims, keep);
+    if (std::isinf(p)) return e(p > 0 ? "amax" : "amin", size, dims, keep);
+    if (p == 0) return e.as(e("sum.dim_IntList", e("ne.Scalar", x, 0), dims, keep), x.dtype());
+    return e("pow.Tensor_Scalar", e("sum.dim_IntList", e("pow.Tensor_Scalar", size, p), dims, keep), 1 / p);
+}
+
+/// A p-norm is written as a number, "fro" or "nuc" (not known here).
+double orderOf(Eager& e, std::size_t input) {
+    if (!e.has(input)) return 2;
+    if (e.value(input).kind() != ValueKind::String) return e.number(input);
+    if (e.text(input) != "fro") e.fail("the norm '" + e.text(input) + "' is not supported");
+    return 2;
+}
+
+std::vector<std::size_t> allAxes(const Tensor& x) {
+    std::vector<std::size_t> all(x.rank());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+}
+
+void defineNorms(Registry& registry) {
+    registry.add(eagerRow("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", kRed, [](Eager& e) -> EagerResult { return normOf(e, e.at(0), e.number(1), allAxes(e.at(0)), false); }));
+    for (std::string_view schema : {"norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+                                    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"}) {
+        registry.add(eagerRow(schema, "p-norm over axes", kRed, [](Eager& e) -> EagerResult {
+            const Tensor x = e.count() > 4 ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
+            return normOf(e, x, orderOf(e, 1), e.axes(2, x.rank()), e.flag(3));
+        }));
+    }
+    registry.add(eagerRow("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "p-norm over axes", kRed, [](Eager& e) -> EagerResult {
+        const Tensor x = e.has(4) ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
+        return normOf(e, x, e.number(1), e.axes(2, x.rank()), e.flag(3));
+    }));
+    for (std::string_view schema : {"linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                                    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"}) {
+        registry.add(eagerRow(schema, "norm of vectors; of matrices only Frobenius'", kRed, [](Eager& e) -> EagerResult {
+            const Tensor x = e.has(4) ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
+            const std::vector<std::size_t> axes = e.axes(2, x.rank());
+            const bool ofMatrix = e.has(1) && e.value(1).kind() != ValueKind::String && axes.size() > 1;
+            if (ofMatrix) e.fail("norms of matrices other than Frobenius' are not supported");
+            return normOf(e, x, orderOf(e, 1), axes, e.flag(3));
+        }));
+    }
+    registry.add(eagerRow("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", "root of the sum of squares", kRed,
+                          [](Eager& e) -> EagerResult { return normOf(e, e.at(0), 2, e.axes(1, e.at(0).rank()), e.flag(2)); }));
+    registry.add(eagerRow("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", kRed, [](Eager& e) -> EagerResult {
+        const Tensor difference = e("sub.Tensor", e.at(0), e.at(1));
+        return normOf(e, difference, e.number(2), allAxes(difference), false);
+    }));
+    registry.add(eagerRow("pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor", "p-norm of x1 − x2 + eps along the last dimension", kRed, [](Eager& e) -> EagerResult {
+        const Tensor difference = e("add.Scalar", e("sub.Tensor", e.at(0), e.at(1)), e.number(3));
+        return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, e.flag(4));
+    }));
+    registry.add(eagerRow("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", "x1·x2 / (max(‖x1‖, eps)·max(‖x2‖, eps))", kRed, [](Eager& e) -> EagerResult {
+        const Tensor a = e.at(0), b = e.at(1);
+        const auto unit = [&](const Tensor& x) { return e("div.Tensor", x, e("clamp_min", normOf(e, x, 2, {e.axis(2, x.rank())}, true), e.number(3))); };
+        return e("sum.dim_IntList", e("mul.Tensor", unit(a), unit(b)), std::vector<std::int64_t>{e.integer(2)});
+    }));
+    for (std::string_view schema : {"cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor", "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"}) {
+        registry.add(eagerRow(schema, "p-norms of the differences of all pairs of rows", kRed, [](Eager& e) -> EagerResult {
+            const Tensor a = e("unsqueeze", e.at(0), -2), b = e("unsqueeze", e.at(1), -3);
+            const Tensor difference = e("sub.Tensor", a, b);
+            return normOf(e, difference, e.number(2), {e.axisOf(-1, difference.rank())}, false);
+        }));
+    }
+}
+
+// Along one line of an axis.
+
+struct Line {
+    std::int64_t outer = 1, n = 1, inner = 1;
+    std::int64_t count() const { return outer * inner; }
+    std::int64_t at(std::int64_t line, std::int64_t i) const { return (line / inner * n + i) * inner + line % inner; }
+};
+Line lineOf(const Shape& shape, std::size_t axis) {
+    Line line;
+    for (std::size_t i = 0; i < shape.rank(); ++i) (i < axis ? line.outer : i > axis ? line.inner : line.n) *= shape[i];
+    return line;
+}
+
+/// Order of the elements of each line by value; NaN counts as the largest. Values and places, int64.
+std::pair<Tensor, Tensor> sorted(Eager& e, const Tensor& given, std::size_t axis, bool descending) {
+    const bool isTruth = given.dtype() == DType::Bool;
+    const Tensor x = isTruth ? e.as(given, DType::UInt8) : given;
+    Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
+    Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
+    const Line line = lineOf(x.shape(), axis);
+    const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        std::vector<std::int64_t> order(static_cast<std::size_t>(line.n));
+        for (std::int64_t l = 0; line.n > 0 && l < line.count(); ++l) {
+            if (e.context().cancelled()) return;
+            const T* in = x.data<T>();
+            std::iota(order.begin(), order.end(), 0);
+            std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+                const T p = in[line.at(l, a)], q = in[line.at(l, b)];
+                const bool pn = p != p, qn = q != q;
+                if (pn || qn) return descending ? pn && !qn : !pn && qn;
+                return descending ? p > q : p < q;
+            });
+            for (std::int64_t i = 0; i < line.n; ++i) {
+                const std::int64_t from = order[static_cast<std::size_t>(i)];
+                values.mutableData<T>()[line.at(l, i)] = in[line.at(l, from)];
+                places.mutableData<std::int64_t>()[line.at(l, i)] = from;
+            }
+        }
+    });
+    if (!done) e.fail("is not defined for " + x.typeText());
+    return {isTruth ? e.as(values, DType::Bool) : values, places};
+}
+
+EagerResult sortWith(Eager& e, std::int64_t dim, bool descending, bool onlyPlaces) {
+    const Tensor x = e.at(0);
+    if (x.rank() == 0) {
+        const Tensor zero = Tensor::scalar<std::int64_t>(0);
+        if (onlyPlaces) return zero;
+        return std::vector<Value>{Value(x), Value(zero)};
+    }
+    auto [values, places] = sorted(e, x, e.axisOf(dim, x.rank()), descending);
+    if (onlyPlaces) return places;
+    return std::vector<Value>{Value(values), Value(places)};
+}
+
+/// The element at position k (from 0) of each sorted line.
+EagerResult ranked(Eager& e, const Tensor& x, std::size_t axis, std::int64_t k, bool keep) {
+    auto [values, places] = sorted(e, x, axis, false);
+    const auto pick = [&](const Tensor& from) { return keep ? from.sliced(axis, k, 1) : from.selected(axis, k); };
+    return std::vector<Value>{Value(e.get(pick(values).contiguous())), Value(e.get(pick(places).contiguous()))};
+}
+
+/// The lower one of the two in the middle; NaN if there is one, or without them.
+EagerResult median(Eager& e, bool skipMissing) {
+    const Tensor x = e.at(0);
+    const bool overAll = e.count() == 1;
+    const Tensor flat = overAll ? e.reshape(x, Shape{x.numel()}) : x;
+    if (flat.rank() == 0) return std::vector<Value>{Value(x), Value(Tensor::scalar<std::int64_t>(0))};
+    const std::size_t axis = overAll ? 0 : e.axis(1, flat.rank());
+    const std::int64_t n = flat.dim(axis);
+    if (n == 0) e.fail("the median of nothing");
+    auto [values, places] = sorted(e, flat, axis, false);
+    const Line line = lineOf(flat.shape(), axis);
+    Shape shape = flat.shape();
+    shape[axis] = 1;
+    Tensor chosen = e.get(Tensor::allocate(DType::Int64, shape));
+    const Tensor missing = tensor::isFloating(flat.dtype()) ? e("isnan", values) : Tensor();
+    for (std::int64_t l = 0; l < line.count(); ++l) {
+        std::int64_t good = n;
+        for (std::int64_t i = 0; missing.defined() && i < n; ++i) good -= missing.data<bool>()[line.at(l, i)] ? 1 : 0;
+        std::int64_t place = (n - 1) / 2;
+        if (skipMissing) place = good > 0 ? (good - 1) / 2 : 0;
+        else if (good < n) place = n - 1;
+        chosen.mutableData<std::int64_t>()[l] = place;
+    }
+    const auto pick = [&](const Tensor& from) {
+        const Tensor picked = e("gather", from, axis, chosen);
+        return overAll || !e.flag(2) ? e("squeeze.dim", picked, axis) : picked;
+    };
+    return std::vector<Value>{Value(pick(values)), Value(pick(places))};
+}
+
+/// The value that comes most often, the smallest of them, and its last place.
+EagerResult modeOf(Eager& e) {
+    const Tensor x = e.at(0);
+    const std::size_t axis = e.axis(1, x.rank());
+    auto [values, places] = sorted(e, x, axis, false);
+    const Line line = lineOf(x.shape(), axis);
+    if (line.n == 0) e.fail("the mode of nothing");
+    Shape shape = x.shape();
+    shape[axis] = 1;
+    Tensor chosen = e.get(Tensor::allocate(DType::Int64, shape));
+    for (std::int64_t l = 0; l < line.count(); ++l) {
+        std::int64_t best = 0, bestCount = 0, count = 0;
+        for (std::int64_t i = 0; i < line.n; ++i) {
+            count = i > 0 && values.toDouble(line.at(l, i)) == values.toDouble(line.at(l, i - 1)) ? count + 1 : 1;
+            if (count > bestCount) {
+                best = i;
+                bestCount = count;
+            }
+        }
+        chosen.mutableData<std::int64_t>()[l] = best;
+    }
+    const auto pick = [&](const Tensor& from) {
+        const Tensor picked = e("gather", from, axis, chosen);
+        return e.flag(2) ? picked : e("squeeze.dim", picked, axis);
+    };
+    return std::vector<Value>{Value(pick(values)), Value(pick(places))};
+}
+
+/// Quantiles of all elements or along an axis, between neighbours by a rule: linear, lower, higher, nearest, midpoint.
+EagerResult quantile(Eager& e, bool single) {
+    Tensor x = floating(e, e.at(0));
+    const std::vector<double> q = [&] {
+        std::vector<double> list;
+        if (single) return std::vector<double>{e.number(1)};
+        for (std::int64_t i = 0; i < e.at(1).numel(); ++i) list.push_back(e.at(1).toDouble(i));
+        return list;
+    }();
+    const bool scalar = single || e.at(1).rank() == 0, keep = e.flag(3);
+    const std::size_t fullRank = x.rank();
+    std::size_t axis = 0;
+    if (e.has(2)) axis = e.axis(2, x.rank());
+    else x = e.reshape(x, Shape{x.numel()});
+    if (x.dim(axis) == 0) e.fail("the quantile of nothing");
+    const std::string rule = e.text(4);
+    const Tensor values = sorted(e, x, axis, false).first;
+    const Tensor last = values.selected(axis, values.dim(axis) - 1);
+    std::vector<Tensor> parts;
+    for (double at : q) {
+        if (!(at >= 0 && at <= 1)) e.fail("a quantile lies between 0 and 1");
+        double place = at * static_cast<double>(values.dim(axis) - 1);
+        if (rule == "lower") place = std::floor(place);
+        else if (rule == "higher") place = std::ceil(place);
+        else if (rule == "nearest") place = std::nearbyint(place);
+        const auto below = static_cast<std::int64_t>(std::floor(place)), above = static_cast<std::int64_t>(std::ceil(place));
+        const double weight = rule == "midpoint" ? (below == above ? 0 : 0.5) : place - static_cast<double>(below);
+        Tensor part = e("lerp.Scalar", values.selected(axis, below), values.selected(axis, above), weight);
+        part = e("where.self", e("isnan", last), last, part);
+        if (keep) part = e.has(2) ? part.unsqueezed(axis) : e.reshape(part, Shape(std::vector<std::int64_t>(fullRank, 1)));
+        parts.push_back(part);
+    }
+    return scalar ? parts.front() : e("stack", parts);
+}
+
+/// Running largest or smallest, and where; of equals the last.
+EagerResult runningExtreme(Eager& e, bool largest) {
+    const Tensor x = e.at(0);
+    const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
+    Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
+    Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
+    const Line line = lineOf(x.shape(), axis);
+    const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        for (std::int64_t l = 0; l < line.count(); ++l) {
+            std::int64_t best = 0;
+            for (std::int64_t i = 0; i < line.n; ++i) {
+                const T v = x.data<T>()[line.at(l, i)], b = x.data<T>()[line.at(l, best)];
+                if (v != v || (b == b && (largest ? v >= b : v <= b))) best = i;
+                values.mutableData<T>()[line.at(l, i)] = x.data<T>()[line.at(l, best)];
+                places.mutableData<std::int64_t>()[line.at(l, i)] = best;
+            }
+        }
+    });
+    if (!done) e.fail("is not defined for " + x.typeText());
+    return std::vector<Value>{Value(values), Value(places)};
+}
+
+EagerResult cumulated(Eager& e, const char* name) {
+    const Tensor given = e.at(0);
+    Tensor x = given;
+    if (e.has(2)) x = e.as(x, e.dtype(2, x.dtype()));
+    else if (!tensor::isFloating(x.dtype())) x = e.as(x, DType::Int64);
+    if (x.rank() == 0) return x;
+    return e.onnx(name, {Value(x), Value(Tensor::scalar<std::int64_t>(e.integer(1)))});
+}
+
+/// ln of the running sums of e^x.
+EagerResult logCumulated(Eager& e) {
+    const Tensor x = floating(e, e.at(0));
+    const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
+    Tensor y = e.get(e.get(wide(x)).clone());
+    const Line line = lineOf(x.shape(), axis);
+    double* v = y.mutableData<double>();
+    for (std::int64_t l = 0; l < line.count(); ++l) {
+        for (std::int64_t i = 1; i < line.n; ++i) {
+            const double a = v[line.at(l, i - 1)], b = v[line.at(l, i)], most = std::max(a, b);
+            v[line.at(l, i)] = std::isinf(most) ? most : most + std::log1p(std::exp(std::min(a, b) - most));
+        }
+    }
+    return e.as(y, x.dtype());
+}
+
+EagerResult countNonzero(Eager& e) {
+    const Tensor truth = e("ne.Scalar", e.at(0), 0);
+    if (e.count() < 2 || !e.has(1)) return e("sum", truth);
+    return e("sum.dim_IntList", truth, signedAxes(e.axes(1, truth.rank())));
+}
+
+/// Sums and means that leave out what is missing.
+EagerResult withoutMissing(Eager& e, bool mean) {
+    const Tensor x = floating(e, e.at(0));
+    const std::vector<std::int64_t> axes = signedAxes(e.axes(1, x.rank()));
+    const Tensor missing = e("isnan", x);
+    const Tensor sum = e("sum.dim_IntList", e("masked_fill.Scalar", x, missing, 0.0), axes, e.flag(2));
+    const Tensor total = mean ? e("div.Tensor", sum, e("sum.dim_IntList", e("logical_not", missing), axes, e.flag(2))) : sum;
+    return e.has(3) ? e.as(total, e.dtype(3, x.dtype())) : total;
+}
+
+EagerResult extremes(Eager& e) {
+    std::vector<std::int64_t> axes;
+    if (e.has(1)) axes.push_back(e.integer(1));
+    return std::vector<Value>{Value(e("amin", e.at(0), axes, e.flag(2))), Value(e("amax", e.at(0), axes, e.flag(2)))};
+}
+
+/// How many sorted boundaries lie below (or not above, right) each value.
+Tensor buckets(Eager& e, const Tensor& boundaries, const Tensor& values, bool right, bool int32) {
+    const std::int64_t n = boundaries.rank() == 0 ? 1 : boundaries.dim(boundaries.rank() - 1);
+    const bool shared = boundaries.rank() <= 1;
+    const std::int64_t perRow = shared ? values.numel() : values.dim(values.rank() - 1);
+    if (!shared && (values.rank() != boundaries.rank() || (n > 0 && values.numel() / std::max<std::int64_t>(perRow, 1) != boundaries.numel() / n))) {
+        e.fail("boundaries " + boundaries.typeText() + " do not go with " + values.typeText());
+    }
+    const Tensor b = e.get(wide(boundaries)), v = e.get(wide(values));
+    Tensor result = e.get(Tensor::allocate(DType::Int64, values.shape()));
+    for (std::int64_t i = 0; i < values.numel(); ++i) {
+        const double* first = b.data<double>() + (shared || perRow == 0 ? 0 : i / perRow * n);
+        const double x = v.data<double>()[i];
+        const double* found = right ? std::upper_bound(first, first + n, x) : std::lower_bound(first, first + n, x);
+        result.mutableData<std::int64_t>()[i] = found - first;
+    }
+    return int32 ? e.as(result, DType::Int32) : result;
+}
+
+EagerResult histogram(Eager& e) {
+    const Tensor x = e.get(wide(e.at(0)));
+    const std::int64_t bins = e.integer(1);
+    if (bins < 1 || bins > 100'000'000) e.fail("a histogram of " + std::to_string(bins) + " bins");
+    double low = e.number(2), high = e.number(3);
+    if (low == high && x.numel() > 0) {
+        const auto [least, most] = std::minmax_element(x.data<double>(), x.data<double>() + x.numel());
+        low = *least;
+        high = *most;
+    }
+    if (low == high) {
+        low -= 1;
+        high += 1;
+    }
+    if (!(low < high)) e.fail("the range of a histogram is empty");
+    Tensor result = e.get(wideZeros(Shape{bins}));
+    for (double v : x.span<double>()) {
+        if (!(v >= low && v <= high)) continue;
+        const auto bin = static_cast<std::int64_t>((v - low) / (high - low) * static_cast<double>(bins));
+        result.mutableData<double>()[std::min(bin, bins - 1)] += 1;
+    }
+    return e.as(result, floating(e, e.at(0)).dtype());
+}
+
+EagerResult bincount(Eager& e) {
+    const Tensor x = e.as(e.at(0), DType::Int64);
+    std::int64_t size = e.integer(2);
+    for (std::int64_t v : x.span<std::int64_t>()) {
+        if (v < 0) e.fail("only numbers from 0 on are counted");
+        size = std::max(size, v + 1);
+    }
+    if (size > 100'000'000) e.fail("a count of " + std::to_string(size) + " classes");
+    const bool weighted = e.has(1);
+    const Tensor weights = weighted ? e.get(wide(e.at(1))) : Tensor();
+    if (weighted && weights.numel() != x.numel()) e.fail("a weight is wanted for each element");
+    Tensor result = e.get(wideZeros(Shape{size}));
+    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
+    if (!weighted) return e.as(result, DType::Int64);
+    return e.as(result, e.at(1).dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
+}
+
+/// Values, the place of each element among them, and how often each comes. `dim`: whole slices are compared.
+EagerResult unique(Eager& e, std::optional<std::int64_t> dim, bool consecutive) {
+    const Tensor x = e.at(0);
+    const Tensor flat = dim ? x : e.reshape(x, Shape{x.numel()});
+    const std::size_t axis = dim ? e.axisOf(*dim, flat.rank()) : 0;
+    const std::int64_t n = flat.dim(axis);
+    const Tensor rows = n == 0 ? Tensor() : e.get(wide(e.get(flat.transposed(0, axis).contiguous())));
+    const std::int64_t width = n == 0 ? 0 : rows.numel() / n;
+    const auto row = [&](std::int64_t i) { return std::span(rows.data<double>() + i * width, static_cast<std::size_t>(width)); };
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::ranges::lexicographical_compare(row(a), row(b)); };
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n)), kept, counts;
+    std::iota(order.begin(), order.end(), 0);
+    if (!consecutive) std::stable_sort(order.begin(), order.end(), less);
+    Tensor inverse = e.get(Tensor::allocate(DType::Int64, dim ? Shape{n} : x.shape()));
+    for (std::int64_t at : order) {
+        if (kept.empty() || !std::ranges::equal(row(kept.back()), row(at))) {
+            kept.push_back(at);
+            counts.push_back(0);
+        }
+        ++counts.back();
+        inverse.mutableData<std::int64_t>()[at] = static_cast<std::int64_t>(kept.size()) - 1;
+    }
+    const Shape size{static_cast<std::int64_t>(kept.size())};
+    const Tensor values = e("index_select", flat, axis, Tensor::of<std::int64_t>(size, kept));
+    return std::vector<Value>{Value(values), Value(inverse), Value(Tensor::of<std::int64_t>(size, counts))};
+}
+
+EagerResult nonzeroPerDimension(Eager& e) {
+    const Tensor x = e.at(0).rank() == 0 ? e.reshape(e.at(0), Shape{1}) : e.at(0);
+    const Tensor places = e.onnx("NonZero", {Value(x)});
+    std::vector<Tensor> list;
+    for (std::int64_t i = 0; i < places.dim(0); ++i) list.push_back(places.selected(0, i));
+    return Eager::Argument::listOf(list);
+}
+
+void defineOrder(Registry& registry) {
+    registry.add(eagerRow("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor, Tensor)", "elements in order and where they were", kRed, [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), false); }));
+    registry.add(eagerRow("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor, Tensor)", "elements in order and where they were", kRed, [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), false); }));
+    registry.add(eagerRow("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", "where the elements in order were", kRed, [](Eager& e) { return sortWith(e, e.integer(1), e.flag(2), true); }));
+    registry.add(eagerRow("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor", "where the elements in order were", kRed, [](Eager& e) { return sortWith(e, e.integer(2), e.flag(3), true); }));
+    registry.add(eagerRow("msort(Tensor self) -> Tensor", "elements in order along dimension 0", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{sortWith(e, 0, false, false).values.front()}; }));
+    registry.add(eagerRow("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "the k-th smallest element and where it is", kRed, [](Eager& e) -> EagerResult {
+        const Tensor x = e.at(0);
+        const std::size_t axis = e.axis(2, x.rank());
+        if (e.integer(1) < 1 || e.integer(1) > x.dim(axis)) e.fail("k " + std::to_string(e.integer(1)) + " is outside " + x.typeText());
+        return ranked(e, x, axis, e.integer(1) - 1, e.flag(3));
+    }));
+    registry.add(eagerRow("median(Tensor self) -> Tensor", "the middle one of all elements", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, false).values.front()}; }));
+    registry.add(eagerRow("nanmedian(Tensor self) -> Tensor", "the middle one of all that are not missing", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, true).values.front()}; }));
+    registry.add(eagerRow("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones along an axis and where they are", kRed, [](Eager& e) { return median(e, false); }));
+    registry.add(eagerRow("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones of all that are not missing", kRed, [](Eager& e) { return median(e, true); }));
+    registry.add(eagerRow("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "what comes most often along an axis", kRed, modeOf));
+    registry.add(eagerRow("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "quantiles along an axis", kRed, [](Eager& e) { return quantile(e, false); }));
+    registry.add(eagerRow("quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "a quantile along an axis", kRed, [](Eager& e) { return quantile(e, true); }));
+    registry.add(eagerRow("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "the number of boundaries below each element", kRed,
+                          [](Eager& e) -> EagerResult { return buckets(e, e.at(1), e.at(0), e.flag(3), e.flag(2)); }));
+    registry.add(eagerRow("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+                          "where each element would be put into sorted lines", kRed, [](Eager& e) -> EagerResult {
+        const Tensor lines = e.has(5) ? e("gather", e.at(0), -1, e.at(5)) : e.at(0);
+        return buckets(e, lines, e.at(1), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+    }));
+    registry.add(eagerRow("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor",
+                          "where a number would be put into a sorted line", kRed, [](Eager& e) -> EagerResult {
+        return buckets(e, e.at(0), Tensor::scalar<double>(e.number(1)), e.flag(3) || (e.has(4) && e.text(4) == "right"), e.flag(2));
+    }));
+}
+
+void defineCounts(Registry& registry) {
+    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed, countNonzero));
+    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0", kRed, countNonzero));
+    registry.add(eagerRow("nonzero(Tensor self) -> Tensor", "the places of all elements that are not 0, one a row", kRed, [](Eager& e) -> EagerResult {
+        if (e.at(0).rank() == 0) return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
+        return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
+    }, [](InferContext& c) -> base::Result<void> {
+        const auto& in = c.in(0).shape;
+        c.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
+        return {};
+    }));
+    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "the places of all elements that are not 0, one a row", kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
+    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]", "the places of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "the places of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", "how many elements fall into each of equal ranges", kRed, histogram));
+    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", "how often each number comes", kRed, bincount));
+    registry.add(eagerRow("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different elements, where they are and how often", kRed,
+                          [](Eager& e) { return unique(e, std::nullopt, false); }));
+    registry.add(eagerRow("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", "the different elements and where they are", kRed, [](Eager& e) { return unique(e, std::nullopt, false); }));
+    registry.add(eagerRow("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different slices, where they are and how often", kRed,
+                          [](Eager& e) { return unique(e, e.integer(1), false); }));
+    registry.add(eagerRow("unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "slices without repetitions", kRed,
+                          [](Eager& e) { return unique(e, e.integer(1), true); }));
+    registry.add(eagerRow("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)", "elements without repetitions", kRed,
+                          [](Eager& e) { return unique(e, e.has(3) ? std::optional(e.integer(3)) : std::nullopt, true); }));
+}
+
+}  // namespace
+
+void define_aten_statistics(Registry& registry) {
+    defineVariances(registry);
+    defineNorms(registry);
+    defineOrder(registry);
+    defineCounts(registry);
+    registry.add(eagerRow("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "running sums along an axis", kRed, [](Eager& e) { return cumulated(e, "CumSum"); }));
+    registry.add(eagerRow("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "running products along an axis", kRed, [](Eager& e) { return cumulated(e, "CumProd"); }));
+    registry.add(eagerRow("logcumsumexp(Tensor self, int dim) -> Tensor", "logarithms of the running sums of e^x", kRed, logCumulated));
+    registry.add(eagerRow("cummax(Tensor self, int dim) -> (Tensor, Tensor)", "running largest elements and where they are", kRed, [](Eager& e) { return runningExtreme(e, true); }));
+    registry.add(eagerRow("cummin(Tensor self, int dim) -> (Tensor, Tensor)", "running smallest elements and where they are", kRed, [](Eager& e) { return runningExtreme(e, false); }));
+    registry.add(eagerRow("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor, Tensor)", "smallest and largest value", kRed, extremes));
+    registry.add(eagerRow("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "sum over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, false); }));
+    registry.add(eagerRow("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "mean over axes without what is missing", kRed, [](Eager& e) { return withoutMissing(e, true); }));
+}
+
+}  // namespace sonde::ops
