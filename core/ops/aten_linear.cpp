@@ -147,8 +147,8 @@ EagerResult kron(Eager& e) {
     while (b.rank() < a.rank()) b = b.unsqueezed(0);
     Shape shape;
     const std::size_t rank = a.rank();
+    for (std::size_t i = 0; i < rank; ++i) shape.push_back(a.dim(i) * b.dim(i));
     for (std::size_t i = 0; i < rank; ++i) {
-        shape.push_back(a.dim(i) * b.dim(i));
         a = a.unsqueezed(2 * i + 1);
         b = b.unsqueezed(2 * i);
     }

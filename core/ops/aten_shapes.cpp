@@ -59,7 +59,7 @@ Tensor moved(Eager& e, const Tensor& x, const Ints& from, const Ints& to) {
     return x.permuted(order);
 }
 
-/// One grid for each 1-D tensor: "ij" has dimensions in their order, "xy" swaps the first two.
+/// One grid for each 1-D tensor: "ij" has dimensions in their order, "xy" the second one first.
 EagerResult meshgrid(Eager& e, bool swap) {
     std::vector<Tensor> lines = e.tensors(0);
     if (swap && lines.size() > 1) std::swap(lines[0], lines[1]);
@@ -69,8 +69,7 @@ EagerResult meshgrid(Eager& e, bool swap) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         std::vector<std::int64_t> dims(lines.size(), 1);
         dims[i] = lines[i].numel();
-        Tensor grid = e.get(e.reshape(lines[i], Shape(dims)).expanded(shape));
-        grids.push_back(swap && lines.size() > 1 ? grid.transposed(0, 1) : grid);
+        grids.push_back(e.get(e.reshape(lines[i], Shape(dims)).expanded(shape)));
     }
     if (swap && grids.size() > 1) std::swap(grids[0], grids[1]);
     return Eager::Argument::listOf(grids);

@@ -152,7 +152,7 @@ base::Result<void> atenReduce(KernelContext& context, const AtenReduce& row) {
 base::Result<void> inferAtenReduce(InferContext& context, const AtenReduce& row) {
     const TypeInfo& x = context.in(0);
     DType dtype = x.dtype;
-    if (dtype != DType::Undefined && !tensor::isFloating(dtype)) {
+    if (dtype != DType::Undefined && !tensor::isFloating(dtype) && !tensor::isComplex(dtype)) {
         if (row.floatResult) dtype = DType::Float32;
         else if (row.sumResult) dtype = DType::Int64;
     }

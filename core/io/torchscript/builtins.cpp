@@ -109,11 +109,10 @@ bool mul(Arguments& in, ScriptValue& out) {
                       [](double a, double b) { return a * b; });
 }
 
+/// A float of ints too: aten::pow.int.
 bool power(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
-    const double result = std::pow(numberOf(in[0]), numberOf(in[1]));
-    const bool whole = isInt(in[0]) && isInt(in[1]) && intOf(in[1]) >= 0 && std::abs(result) < 9e15;
-    out = whole ? Var(static_cast<std::int64_t>(result)) : Var(result);
+    out = Var(std::pow(numberOf(in[0]), numberOf(in[1])));
     return true;
 }
 

@@ -256,7 +256,7 @@ bool splitLines(Arguments& in, ScriptValue& out) {
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = text.find_first_of("\n\r", at), next = end;
         if (end == std::string::npos) end = next = text.size();
-        else next = end + (text.compare(end, 2, "\r\n") == 0 ? 2 : 1);
+        else next = end + 1;  // TorchScript takes "\r\n" for two ends of lines, unlike Python
         put(lines, std::string_view(text).substr(at, (keep ? next : end) - at));
         at = next;
     }
@@ -308,8 +308,7 @@ bool zeroFill(Arguments& in, ScriptValue& out) {
     const std::int64_t width = intOf(in[1]);
     if (width > static_cast<std::int64_t>(kMaxElements)) fail(TraceErrorKind::Runtime, "a string grows beyond bounds");
     const std::size_t missing = width > static_cast<std::int64_t>(text.size()) ? static_cast<std::size_t>(width) - text.size() : 0;
-    const std::size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
-    out = Var(text.substr(0, sign) + std::string(missing, '0') + text.substr(sign));
+    out = Var(std::string(missing, '0') + text);  // also before a sign, unlike Python
     return true;
 }
 

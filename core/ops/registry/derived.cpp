@@ -14,9 +14,9 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"absolute", "abs"}, {"negative", "neg"}, {"multiply", "mul"}, {"subtract", "sub"}, {"divide", "div"}, {"greater", "gt"}, {"greater_equal", "ge"},
     {"less", "lt"}, {"less_equal", "le"}, {"not_equal", "ne"}, {"arccos", "acos"}, {"arccosh", "acosh"}, {"arcsin", "asin"}, {"arcsinh", "asinh"},
     {"arctan", "atan"}, {"arctanh", "atanh"}, {"arctan2", "atan2"}, {"clip", "clamp"}, {"fix", "trunc"}, {"concat", "cat"}, {"concatenate", "cat"},
-    {"moveaxis", "movedim"}, {"swapaxes", "transpose"}, {"swapdims", "transpose"}, {"ger", "outer"}, {"row_stack", "vstack"},
+    {"moveaxis", "movedim"}, {"ger", "outer"}, {"row_stack", "vstack"},
     {"special_expit", "sigmoid"}, {"special_erf", "erf"}, {"special_erfc", "erfc"}, {"special_erfinv", "erfinv"}, {"special_expm1", "expm1"}, {"special_exp2", "exp2"},
-    {"special_log1p", "log1p"}, {"special_logit", "logit"}, {"special_logsumexp", "logsumexp"}, {"special_softmax", "softmax"}, {"special_log_softmax", "log_softmax"},
+    {"special_log1p", "log1p"}, {"special_logit", "logit"}, {"special_logsumexp", "logsumexp"},
     {"special_round", "round"}, {"special_sinc", "sinc"}, {"special_xlogy", "xlogy"}, {"special_gammaln", "lgamma"}, {"special_digamma", "digamma"}, {"special_psi", "digamma"},
     {"special_i0", "i0"}, {"linalg_matmul", "matmul"}, {"unsafe_chunk", "chunk"}, {"unsafe_split", "split"}, {"unsafe_split_with_sizes", "split_with_sizes"},
     {"reshape_as", "view_as"}, {"true_divide", "div"}, {"_prelu_kernel", "prelu"}, {"detach_copy", "detach"},
@@ -24,6 +24,13 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
     {"unsqueeze_copy", "unsqueeze"}, {"transpose_copy", "transpose"}, {"t_copy", "t"}, {"narrow_copy", "narrow"}, {"alias_copy", "alias"}, {"unbind_copy", "unbind"},
     {"split_copy", "split"}, {"unfold_copy", "unfold"}, {"_conj_copy", "_conj"}, {"as_strided_copy", "as_strided"}, {"diagonal_copy", "diagonal"},
 
+};
+
+/// Names whose overload is called otherwise than that of the operator that they mean.
+constexpr std::pair<std::string_view, std::string_view> kExact[] = {
+    {"swapaxes", "transpose.int"}, {"swapdims", "transpose.int"}, {"transpose_", "transpose.int"}, {"swapaxes_", "transpose.int"}, {"swapdims_", "transpose.int"},
+    {"special_softmax", "softmax.int"}, {"special_log_softmax", "log_softmax.int"}, {"pow_.Scalar", "pow.Tensor_Scalar"}, {"pow_.Tensor", "pow.Tensor_Tensor"},
+    {"float_power_.Scalar", "float_power.Tensor_Scalar"}, {"float_power_.Tensor", "float_power.Tensor_Tensor"},
 };
 
 /// Operators with an in-place form `name_` (native_functions.yaml).
@@ -36,8 +43,8 @@ constexpr std::string_view kInPlace[] = {
     "index_add", "index_copy", "index_fill", "index_put", "le", "leaky_relu", "lerp", "less", "less_equal", "lgamma", "log", "log10", "log1p", "log2", "logical_and",
     "logical_not", "logical_or", "logical_xor", "logit", "lt", "masked_fill", "masked_scatter", "mish", "mul", "multiply", "nan_to_num", "ne", "neg", "negative", "nextafter",
     "not_equal", "pow", "put", "rad2deg", "reciprocal", "relu", "relu6", "remainder", "renorm", "round", "rrelu", "rsqrt", "scatter", "scatter_add", "scatter_reduce", "selu",
-    "sgn", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "sqrt", "square", "squeeze", "sub", "subtract", "swapaxes", "swapdims", "t", "tan", "tanh", "threshold",
-    "transpose", "tril", "triu", "true_divide", "trunc", "uniform", "unsqueeze", "xlogy", "zero", "detach", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__",
+    "sgn", "sigmoid", "sign", "silu", "sin", "sinc", "sinh", "sqrt", "square", "squeeze", "sub", "subtract", "t", "tan", "tanh", "threshold",
+    "tril", "triu", "true_divide", "trunc", "uniform", "unsqueeze", "xlogy", "zero", "detach", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__",
 };
 
 /// Names live as long as the program: rows hold views of them.
@@ -96,6 +103,17 @@ void defineDerived(Registry& registry) {
             copy.name = kept(name);
             registry.add(std::move(copy));
         }
+    }
+    for (const auto& [alias, name] : kExact) {
+        const OpDef* row = registry.find("aten", name, 0);
+        if (!row) continue;
+        OpDef copy = *row;
+        copy.name = alias;
+        if (baseOf(alias).ends_with('_')) {
+            copy.kernel = writingBack(row->kernel);
+            copy.infer = inferringBack(row->infer);
+        }
+        registry.add(std::move(copy));
     }
     for (std::string_view base : kInPlace) {
         for (const OpDef* row : rowsOf(registry, base)) {

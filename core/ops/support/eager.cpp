@@ -30,6 +30,12 @@ void Eager::fail(std::string what) const { throw Failure{opError(std::move(what)
 
 std::vector<Value> Eager::all(std::string_view domain, std::string_view name, std::vector<Value> inputs, const Attributes& attributes,
                               std::size_t outputs) {
+    // A number may stand for a tensor.
+    if (const OpDef* op = Registry::all().find(domain, name, 0)) {
+        for (std::size_t i = 0; i < inputs.size() && i < op->parameters.size(); ++i) {
+            if (op->parameters[i].type == "Tensor" && inputs[i].isNumber()) inputs[i] = Value(tensorOf(inputs[i]));
+        }
+    }
     return get(invoke(m_context, domain, name, std::move(inputs), attributes, outputs));
 }
 

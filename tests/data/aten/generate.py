@@ -84,7 +84,7 @@ p = x.abs() + 0.1
 u = torch.rand(2, 3) * 0.8 + 0.1
 b3 = r(2, 3, 4)
 ints = t(5, -7, 3, 0, 2, -1, dtype=torch.int64)
-odd = t(nan, inf, -inf, 0.0, -0.0, 1.5)
+odd = t(nan, inf, -inf, 0.0, -0.5, 1.5)
 
 # functions of one number
 for name in ("abs acos asin atan ceil cos cosh erf erfc exp exp2 expm1 floor frac neg reciprocal round rsqrt sigmoid sign sin sinc sinh sqrt square tan tanh trunc log log10 log1p "
@@ -313,7 +313,7 @@ case("chain_matmul", [r(2, 3), r(3, 4), r(4, 2)])
 a22 = t([4.0, 1.0, 0.5], [1.0, 3.0, -1.0], [0.2, -0.7, 2.0])
 case("linalg_inv", a22)
 case("inverse", torch.stack([a22, a22.t().contiguous()]))
-case("linalg_solve", a22, r(3), expected=None) if hasattr(torch.ops.aten.linalg_solve, "default") else None
+case("linalg_solve", a22, r(3))
 case("linalg_det", a22)
 case("linalg_matrix_power", a22, 3)
 case("linalg_matrix_power", a22, -2)
@@ -395,7 +395,7 @@ case("swapaxes", b3, 0, 2)
 case("ravel", b3)
 case("atleast_2d", t(1.0, 2.0))
 case("atleast_3d", x)
-case("unflatten.int", r(6, 2), 0, [2, 3], expected=None) if hasattr(torch.ops.aten.unflatten, "int") else None
+case("unflatten.int", r(6, 2), 0, [2, 3])
 case("squeeze.dim", r(2, 1), 1)
 case("flatten.using_ints", b3, 1)
 case("narrow", b3, 2, 1, 2)
@@ -535,7 +535,7 @@ case("avg_pool2d", r(1, 1, 5, 5), [3, 3], [2, 2], [1, 1], False, False)
 case("avg_pool2d", r(1, 1, 5, 5), [2, 2], [2, 2], [0, 0], True, True, 3)
 case("adaptive_avg_pool2d", img, [2, 3])
 case("adaptive_max_pool2d", img, [2, 3])
-case("max_unpool2d", t([[[1.0, 2.0], [3.0, 4.0]]]).unsqueeze(0), t([[[0, 3], [9, 15]]], dtype=torch.int64).unsqueeze(0), [4, 4])
+case("max_unpool2d", t([[1.0, 2.0], [3.0, 4.0]]).unsqueeze(0), t([[0, 3], [9, 15]], dtype=torch.int64).unsqueeze(0), [4, 4])
 case("conv2d", img, r(3, 2, 2, 2), r(3), [2, 1], [1, 0], [1, 1])
 case("conv2d.padding", img, r(3, 2, 3, 3), None, [1, 1], "same")
 case("conv1d", r(1, 2, 5), r(2, 2, 3))
@@ -577,7 +577,6 @@ case("scaled_dot_product_attention", q, k, v, expected=attention(q, k, v))
 mask = torch.rand(3, 5) > 0.3
 mask[:, 0] = True
 case("scaled_dot_product_attention", q, k, v, mask, expected=attention(q, k, v, mask))
-case("scaled_dot_product_attention", q, k, v, r(3, 5), scale=0.3, expected=None or attention(q, k, v, torch.zeros(3, 5), 0.3)) if False else None
 causal = torch.ones(3, 5, dtype=torch.bool).tril()
 case("scaled_dot_product_attention", q, k, v, None, 0.0, True, expected=attention(q, k, v, causal))
 kg, vg = r(1, 1, 5, 4), r(1, 1, 5, 4)
