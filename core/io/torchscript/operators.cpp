@@ -128,58 +128,12 @@ void setBase(const ScriptValue& result, const std::shared_ptr<TensorCell>& base)
     }
 }
 
-using IntoBase = std::function<Var(const Var& base, const Var& view)>;
-
-Var callAten(std::string_view op, std::string_view display, std::vector<Var> arguments) {
-    return trace::callFunction(trace::Function{op, display, interned("torch." + std::string(display))}, std::move(arguments));
-}
-
-/// How a value written to a view gets into the tensor that it is a view of: `x[:, 0] = v` is copy_(select(x, 1, 0), v) and
-/// makes x select_scatter(x, v, 1, 0).
-IntoBase intoBaseOf(const std::string& name, const std::vector<ScriptValue>& arguments) {
-    std::vector<Var> rest;
-    for (std::size_t i = 1; i < arguments.size(); ++i) {
-        if (arguments[i].cell() || arguments[i].list()) return name == "view" || name == "reshape" || name == "flatten" ? [](const Var& base, const Var& view) {
-            return callAten("view_as", "view_as", {view, base});
-        } : IntoBase();
-        rest.push_back(toVar(arguments[i]));
-    }
-    if (name == "select" || name == "slice") {
-        const bool isSelect = name == "select";
-        return [rest, isSelect](const Var& base, const Var& view) {
-            std::vector<Var> all{base, view};
-            all.insert(all.end(), rest.begin(), rest.end());
-            return isSelect ? callAten("select_scatter", "select_scatter", std::move(all)) : callAten("slice_scatter", "slice_scatter", std::move(all));
-        };
-    }
-    if (name == "transpose" || name == "t") {
-        return [rest, name](const Var& base, const Var& view) {
-            (void)base;
-            std::vector<Var> all{view};
-            all.insert(all.end(), rest.begin(), rest.end());
-            return name == "t" ? callAten("t", "t", std::move(all)) : callAten("transpose.int", "transpose", std::move(all));
-        };
-    }
-    if (name == "view" || name == "reshape" || name == "flatten" || name == "unsqueeze" || name == "squeeze") {
-        return [](const Var& base, const Var& view) { return callAten("view_as", "view_as", {view, base}); };
-    }
-    if (name == "detach" || name == "alias") {
-        return [](const Var&, const Var& view) { return view; };
-    }
-    return {};
-}
-
-/// The receiver takes the result, and so does what it is a view of, if that can be told. Everything else that shares its
-/// memory is stale from now on.
+/// The receiver takes the result; what shares its memory through views is stale from now on.
 void writeBack(TensorCell& receiver, const Var& result) {
-    bool known = !receiver.stale;
-    for (const TensorCell* at = &receiver; at->base; at = at->base.get()) known = known && !at->base->stale && at->base->version == at->baseVersion;
     receiver.var = result;
     ++receiver.version;
     for (TensorCell* at = &receiver; at->base; at = at->base.get()) {
-        known = known && at->intoBase;
-        if (known) at->base->var = at->intoBase(at->base->var, at->var);
-        else at->base->stale = true;
+        at->base->stale = true;
         at->baseVersion = ++at->base->version;
     }
 }
@@ -238,10 +192,7 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return arguments.front();
     }
     result = fromVar(made);
-    if (receiver && isView(name)) {
-        setBase(result, *receiver);
-        if (result.cell() && keywords.empty()) result.cell()->intoBase = intoBaseOf(name, arguments);
-    }
+    if (receiver && isView(name)) setBase(result, *receiver);
     return result;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,8 +24,6 @@ struct TensorCell {
     int version = 0;
     int baseVersion = 0;
     bool stale = false;
-    /// What the base becomes when this view has another value; empty if that cannot be told.
-    std::function<Var(const Var& base, const Var& view)> intoBase = {};
 };
 
 struct ListValue {
