@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/trace/custom_cond.h"
 #include "core/zoo/parts.h"
 
 namespace sonde::zoo {
@@ -184,6 +185,38 @@ ModulePtr inPlace(const Settings&) {
         c.method("add_", {2}, {}, "add_.Scalar");
         c.method("add_", {5}, {}, "add_.Scalar");
         return c + 3;
+    });
+}
+
+ModulePtr itemAssignment(const Settings&) {
+    return lesson("SetItem", [](Lesson&, std::span<const Var> in) {
+        const Var doubled = in[0] * 2;
+        return doubled.withItem(0, 5.0) + 1;
+    });
+}
+
+ModulePtr sliceAssignment(const Settings&) {
+    return lesson("SliceAssignment", [](Lesson&, std::span<const Var> in) {
+        const Var c = in[0].method("clone");
+        const Var index = Var::tuple({Var::slice({}, {}), Var::slice({}, 2)});
+        const Var y = c[index] * 2;
+        return c.withItem(index, y) + 3;
+    });
+}
+
+ModulePtr maskAssignment(const Settings&) {
+    constexpr int kBool = 11;  // torch's number of the dtype
+    return lesson("MaskAssignment", [](Lesson&, std::span<const Var> in) {
+        const Var mask = in[0].method("to", {kBool}, {}, "to.dtype");
+        return in[0].withItem(mask, 2);
+    });
+}
+
+ModulePtr conditional(const Settings&) {
+    return lesson("Conditional", [](Lesson&, std::span<const Var> in) {
+        const trace::NamedFunction doubled{"true_fn", [](std::span<const Var> x) { return x[0] * 2; }};
+        const trace::NamedFunction negated{"false_fn", [](std::span<const Var> x) { return -x[0]; }};
+        return trace::cond(nn::sum(in[0]) > 0, doubled, negated, Var::list({in[0]}));
     });
 }
 

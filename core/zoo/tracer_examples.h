@@ -31,5 +31,13 @@ std::shared_ptr<nn::Module> branching(const Settings& settings);
 std::shared_ptr<nn::Module> keywords(const Settings& settings);
 /// c = clone(x); c.add_(2); c.add_(5); c + 3.
 std::shared_ptr<nn::Module> inPlace(const Settings& settings);
+/// z = 2 x; z[0] = 5; z + 1.
+std::shared_ptr<nn::Module> itemAssignment(const Settings& settings);
+/// c = clone(x); c[:,:2] = 2 c[:,:2]; c + 3.
+std::shared_ptr<nn::Module> sliceAssignment(const Settings& settings);
+/// x[x != 0] = 2.
+std::shared_ptr<nn::Module> maskAssignment(const Settings& settings);
+/// 2 x if sum(x) > 0, else -x: both branches stand in the graph.
+std::shared_ptr<nn::Module> conditional(const Settings& settings);
 
 }  // namespace sonde::zoo

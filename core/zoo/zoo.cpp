@@ -109,6 +109,10 @@ const std::vector<ModelEntry>& models() {
         {"branching", "A module in the middle that branches on its data", branching, input("x", {2, 4}), {}},
         {"keywords", "Parameters with defaults, one by keyword only", keywords, input("x", {2, 4}), {}, "robust"},
         {"in_place", "A copy changed in place", inPlace, input("x", {2, 4}), {}},
+        {"item_assignment", "z = 2 x, z[0] = 5", itemAssignment, input("x", {2, 4}), {}, "custom"},
+        {"slice_assignment", "Two columns of a copy replaced by their double", sliceAssignment, input("x", {2, 4}), {}, "custom"},
+        {"mask_assignment", "x[x != 0] = 2", maskAssignment, input("x", {2, 4}), {}, "custom"},
+        {"conditional", "One of two functions, chosen by the sum; both are in the graph", conditional, input("x", {2, 4}), {}, "custom"},
     };
     return table;
 }

@@ -205,6 +205,11 @@ class TestZoo : public QObject {
                                      << "x a_lin a_w mul a_b add relu a_plain add_1 seq_0 seq_1_lin seq_1_w mul_1 seq_1_b add_2 relu_1 seq_1_plain "
                                         "add_3 a_lin_1 mul_2 a_b_1 add_4 relu_2 a_plain_1 add_5 flatten _tensor_constant0 add_6 output";
         QTest::newRow("in_place") << "in_place" << "module-path" << "x clone add_ add__1 add output";
+        QTest::newRow("in_place, pure") << "in_place" << "custom" << "x clone add_ add__1 add output";
+        QTest::newRow("item_assignment") << "item_assignment" << "" << "x mul setitem add output";
+        QTest::newRow("slice_assignment") << "slice_assignment" << "" << "x clone getitem mul setitem add output";
+        QTest::newRow("mask_assignment") << "mask_assignment" << "" << "x to setitem output";
+        QTest::newRow("conditional") << "conditional" << "" << "x sum_1 gt _cb_cond_true_fn_0 _cb_cond_false_fn_0 condcc output";
         QTest::newRow("seed") << "seed" << "module-path" << "x add add_1 output";
         QTest::newRow("param_linear") << "param_linear" << "module-path" << "x param add linear relu output";
         QTest::newRow("blocks_net") << "blocks_net" << "module-path" << "x block0_conv1 block0_bn1 relu add block1_conv1 block1_bn1 relu_1 add_1 output";
@@ -222,6 +227,35 @@ class TestZoo : public QObject {
             for (const graph::NodeId node : (*document)->graph->expr(id).outputs) actual.append(QString::fromStdString((*document)->graph->node(node).name));
         }
         QCOMPARE(actual.join(' '), names);
+    }
+
+    /// By hand.
+    void examplesHaveTheirValues_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QList<float>>("x");
+        QTest::addColumn<QList<float>>("y");
+        const QList<float> x{0, 1, -2, 3, 4, 5, 6, 7};
+        QTest::newRow("item_assignment") << "item_assignment" << x << QList<float>{6, 6, 6, 6, 9, 11, 13, 15};
+        QTest::newRow("slice_assignment") << "slice_assignment" << x << QList<float>{3, 5, 1, 6, 11, 13, 9, 10};
+        QTest::newRow("mask_assignment") << "mask_assignment" << x << QList<float>{0, 2, 2, 2, 2, 2, 2, 2};
+        QTest::newRow("conditional") << "conditional" << x << QList<float>{0, 2, -4, 6, 8, 10, 12, 14};
+        QTest::newRow("conditional, other branch") << "conditional" << QList<float>{0, -1, 0, 0, 0, 0, 0, 0} << QList<float>{0, 1, 0, 0, 0, 0, 0, 0};
+        QTest::newRow("in_place") << "in_place" << x << QList<float>{10, 11, 8, 13, 14, 15, 16, 17};
+        QTest::newRow("seed") << "seed" << QList<float>{4} << QList<float>{7};
+    }
+    void examplesHaveTheirValues() {
+        QFETCH(QString, model);
+        QFETCH(QList<float>, x);
+        QFETCH(QList<float>, y);
+        const auto document = opened(model);
+        QVERIFY(document);
+        const tensor::Shape shape = zoo::find(model.toStdString())->inputs.front().type.staticShape().value();
+        const std::vector<tensor::Value> inputs{tensor::Tensor::of<float>(shape, std::vector<float>(x.begin(), x.end()))};
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(*exec::Plan::make(document->graph, {}).value(), inputs);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        const std::span<const float> actual = recording.outputs.front().tensor().span<float>();
+        QCOMPARE(QList<float>(actual.begin(), actual.end()), y);
     }
 
     void numbersOfParameters_data() {
