@@ -48,6 +48,9 @@ std::vector<std::string> comparableKeys(const document::Document& document, std:
 }
 
 base::Result<int> check(CheckOptions& options) {
+    // Tracers that run the model do so on what it is going to be run on.
+    document::OpenOptions& open = options.model.open;
+    if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = options.reference;
     SONDE_ASSIGN(const auto document, options.model.load());
     SONDE_ASSIGN(const auto npz, io::NpzFile::open(options.reference));
     analysis::ComparedModel model;

@@ -72,6 +72,9 @@ class RunVerb {
     explicit RunVerb(RunVerbOptions& options) : m_options(options), m_runner(options.threads) {}
 
     base::Result<int> run() {
+        // Tracers that run the model do so on what it is going to be run on.
+        document::OpenOptions& open = m_options.model.open;
+        if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = m_options.inputs.spec;
         SONDE_ASSIGN(m_document, m_options.model.load());
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;

@@ -23,7 +23,8 @@ base::Result<int> trace(TraceOptions& options) {
     const std::string text = options.format == "nodes"   ? collection ? document::collectionListing(*document) : trace::originListing(graph)
                              : options.format == "json"  ? document::documentJson(*document)
                              : options.format == "dot"   ? trace::clusteredDot(graph)
-                                                         : graph::printed(graph);
+                             : document->text.empty()     ? graph::printed(graph)
+                                                          : document->text;
     fmt::print("{}", text);
     return 0;
 }

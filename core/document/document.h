@@ -57,6 +57,7 @@ struct Document {
     std::vector<NamedNode> inputs;      ///< without parameters
     std::vector<NamedNode> outputs;
     std::vector<Part> parts;            ///< further graphs, in the order of tracing; mostly none
+    std::string text;                   ///< the tracer's own text form of the graphs; empty: that of the graph
     bool traced = false;                ///< made by a tracer: another one, other leaves or values may be chosen
     OpenOptions options;                ///< what it was opened with
     std::shared_ptr<const graph::InternalGraph> original;  ///< before OpenOptions::passes; null: there were none.

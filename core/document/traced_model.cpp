@@ -43,6 +43,7 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     auto document = std::make_shared<Document>();
     document->diagnostics = std::move(traced.diagnostics);
     document->parts = std::move(traced.parts);
+    document->text = std::move(traced.text);
     document->traced = true;
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);
@@ -53,6 +54,7 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
             if (isOpen && input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
         }
     }
+    if (options.flatten) removeHierarchy(*graph);
     nameInputsAndOutputs(*document, *graph);
     finish(*document, std::move(*graph), work);
     return document;

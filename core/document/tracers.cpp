@@ -4,6 +4,7 @@
 
 #include "core/document/tracer_custom.h"
 #include "core/document/tracer_robust.h"
+#include "core/document/tracer_traced_module.h"
 #include "core/document/tracers_fx.h"
 
 namespace sonde::document {
@@ -12,6 +13,7 @@ const std::vector<TracerInfo>& tracers() {
     static const std::vector<TracerInfo> table{
         {"", "Automatic", "traces what can be traced; the rest becomes opaque calls", traceWhatCanBe},
         {"module-path", "Module path", "symbolic trace as torch.fx makes it, with the module that each node comes from", traceModulePath},
+        {"traced-module", "Traced module", "runs the model on an example and records what was done; branches are followed", traceAsTracedModule},
         {"robust", "Robust", "symbolic trace that turns modules that cannot be traced into leaves", traceRobust},
         {"custom", "Custom", "symbolic trace that records indexed assignment, in-place operations and conditions, made pure", traceCustom},
     };

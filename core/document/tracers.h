@@ -31,6 +31,7 @@ struct TracedGraph {
     graph::ModuleTree tree;
     std::vector<Part> parts;       ///< see Document::parts
     base::Diagnostics diagnostics;
+    std::string text = {};         ///< see Document::text
 };
 
 /// A way to make a graph of a module. One entry in the table in tracers.cpp for each.

@@ -264,7 +264,12 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
 }
 
 ScriptValue Interpreter::attribute(const ScriptValue& object, const std::string& name) {
-    if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) return (*module)->attribute(name);
+    if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) {
+        ScriptValue value = (*module)->attribute(name);
+        trace::Tracer* tracer = trace::Tracer::active();
+        if (tracer && value.as<std::shared_ptr<ScriptModule>>()) tracer->moduleRead(**module, name);
+        return value;
+    }
     if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
         if (const auto found = (*instance)->attributes.find(name); found != (*instance)->attributes.end()) return found->second;
     }

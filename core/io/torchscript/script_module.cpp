@@ -51,14 +51,31 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     };
 }
 
+namespace {
+
+/// Sets which forward calls mean, for as long as it lives.
+class MethodChoice {
+  public:
+    MethodChoice(std::string& place, std::string_view name) : m_place(place), m_before(place) { place = name; }
+    ~MethodChoice() { m_place = std::move(m_before); }
+    MethodChoice(const MethodChoice&) = delete;
+    MethodChoice& operator=(const MethodChoice&) = delete;
+
+  private:
+    std::string& m_place;
+    std::string m_before;
+};
+
+}  // namespace
+
+Var ScriptModule::callForward(std::string_view name, std::vector<Var> arguments, trace::Keywords keywords) {
+    const MethodChoice choice(m_method, name);
+    return call(std::move(arguments), std::move(keywords));
+}
+
 ScriptValue ScriptModule::callForward(const std::string& name, std::vector<ScriptValue> arguments,
                                       std::vector<std::pair<std::string, ScriptValue>> keywords) {
-    struct Restore {
-        std::string& place;
-        std::string before;
-        ~Restore() { place = std::move(before); }
-    } restore{m_method, m_method};
-    m_method = name;
+    const MethodChoice choice(m_method, name);
     std::vector<Var> vars;
     for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
     trace::Keywords named;

@@ -21,6 +21,8 @@ class ScriptModule final : public trace::Module {
     std::vector<trace::ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
     std::function<Var(std::span<const Var>)> forwardFunction() override;
+    std::string forwardName() const override { return m_method; }
+    Var callForward(std::string_view method, std::vector<Var> arguments, trace::Keywords keywords) override;
 
     /// Calls forward, forward1 …: a module call, seen by tracers.
     ScriptValue callForward(const std::string& method, std::vector<ScriptValue> arguments,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/trace/traced_module/quantizer.h"
+
 namespace sonde::trace {
 
 using graph::NodeId;
@@ -88,7 +90,7 @@ std::shared_ptr<TracedModule> TracedModuleTracer::shellOf(Module& module, bool i
     const PausedTracing paused;
     for (const Module::NamedSlot& named : module.ownTensors()) shell->addSlot(named.name, named.slot);
     for (const Module::Child& child : module.children()) {
-        shell->addChild(child.name, isContainer(*child.module) ? shellOf(*child.module, false) : child.module);
+        shell->addChild(child.name, isContainer(*child.module) ? shellOf(*child.module, false) : settledQuantizer(child.module));
     }
     m_shells.insert(shell.get());
     return shell;
@@ -237,6 +239,7 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
 bool TracedModuleTracer::isOpaque(const Module& module) const {
     const std::string name = module.className();
     if (m_options.builtins.contains(name) || isRegisteredBuiltin(name)) return true;
+    if (dynamic_cast<const Quantizer*>(&module)) return true;
     if (const auto* traced = dynamic_cast<const TracedModule*>(&module)) return traced->isLibrary();
     return !m_options.traceAll && module.isLibrary();
 }
@@ -348,6 +351,9 @@ Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Arg
     Structure structure;
     const Var made = outputsOf(*call, *result, base, qualname, structure);
     GraphBuilder::setOutDef(*call, std::move(structure));
+    if (const auto* quantizer = dynamic_cast<const Quantizer*>(&module)) {
+        for (TracedNode* node : call->outputs()) GraphBuilder::setQuantParams(*node, quantizer->quantParams());
+    }
     return made;
 }
 
