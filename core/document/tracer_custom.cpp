@@ -38,6 +38,7 @@ base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     options.purify = purified;
     trace::CustomTracer tracer(std::move(options));
     setLeaves(tracer, request.options);
+    tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
     SONDE_ASSIGN(const auto example, followExample(tracer, request));

@@ -29,7 +29,7 @@ base::Error TraceError::toError(std::string where) const {
     base::Error error = base::unreadable(message(), std::move(where));
     if (m_kind == TraceErrorKind::ControlFlow || m_kind == TraceErrorKind::Iteration ||
         m_kind == TraceErrorKind::IntConversion || m_kind == TraceErrorKind::Length) {
-        error.withHint("make the module a leaf (--leaf CLASS) or trace with --tracer robust");
+        error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or give an example to follow (--example)");
     }
     return error;
 }

@@ -160,7 +160,12 @@ std::vector<Var> Tracer::placeholders(const ConcreteArguments& concrete) {
     std::vector<Var> result;
     for (const ForwardParameter& parameter : m_root->signature()) {
         const auto given = concrete.find(parameter.name);
-        if (given == concrete.end() || given->second.isTensor()) {
+        // With an example, what has a plain default is settled here, and the graph checks it: models ask whether it is None,
+        // compare its text, and the like.
+        const bool isSettled = m_follower && given == concrete.end() && parameter.fallback && !parameter.fallback->isTensor();
+        if (isSettled) {
+            result.push_back(specialised(parameter, *parameter.fallback));
+        } else if (given == concrete.end() || given->second.isTensor()) {
             result.push_back(placeholder(parameter, parameter.name));
         } else {
             result.push_back(specialised(parameter, given->second));

@@ -134,7 +134,7 @@ bool length(Arguments& in, ScriptValue& out) {
     else if (in[0].dict()) out = Var(in[0].dict()->items.size());
     else if (in[0].isString()) out = Var(stringOf(in[0]).size());
     else if (tensorOf(in[0])) out = Var(toVar(in[0]).length());
-    else if (in[0].isProxy() || in[0].cell()) (void)Var(toVar(in[0])).length();
+    else if (in[0].isProxy() || in[0].cell()) out = Var(toVar(in[0]).length());
     else return false;
     return true;
 }
