@@ -274,12 +274,33 @@ const char* reductionName(Eager& e, std::size_t at) {
 }
 
 /// (self, target, weight, reduction, ignore_index) on logarithms of probabilities.
-Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, std::size_t reductionAt, std::int64_t ignored) {
+Tensor negativeLogLikelihood(Eager& e, const Tensor& x, const Value& weight, const char* reduction, std::int64_t ignored) {
     const bool single = x.rank() == 1;
     std::vector<Value> inputs{Value(single ? x.unsqueezed(0) : x), Value(single ? e.reshape(e.at(1), Shape{1}) : e.at(1))};
     if (!weight.isNone()) inputs.push_back(weight);
-    const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs), Attributes{{"reduction", std::string(reductionName(e, reductionAt))}, {"ignore_index", ignored}});
+    const Tensor loss = e.onnx("NegativeLogLikelihoodLoss", std::move(inputs), Attributes{{"reduction", std::string(reduction)}, {"ignore_index", ignored}});
     return single && loss.rank() == 1 ? e.reshape(loss, Shape{}) : loss;
+}
+
+/// A weight for each class, along the axis of the classes.
+Tensor weighted(Eager& e, const Tensor& x, std::int64_t axis) {
+    if (!e.has(2)) return x;
+    Shape shape(Ints(x.rank(), 1));
+    shape[static_cast<std::size_t>(axis)] = e.at(2).numel();
+    return e("mul.Tensor", x, e.reshape(e.at(2), std::move(shape)));
+}
+
+/// (1 − s)·w_t·l_t + s/C·Σ w_c·l_c, l = −ln p (arXiv:1512.00567, section 7); ignored labels give 0, the mean is weighted.
+EagerResult smoothedLoss(Eager& e, const Tensor& logarithms, std::int64_t axis, double smoothing) {
+    const std::int64_t ignored = e.integer(4);
+    const Tensor labels = negativeLogLikelihood(e, logarithms, e.value(2), "none", ignored);
+    const Tensor all = e("neg", e("sum.dim_IntList", weighted(e, logarithms, axis), Ints{axis}));
+    const Tensor counted = e("where.self", e("ne.Scalar", e.at(1), ignored), all, e("zeros_like", all));
+    const double share = smoothing / static_cast<double>(logarithms.dim(static_cast<std::size_t>(axis)));
+    const Tensor loss = e("add.Tensor", e("mul.Scalar", labels, 1 - smoothing), e("mul.Scalar", counted, share));
+    if (e.integer(3) != 1) return reduced(e, loss, 3);
+    const Tensor weights = negativeLogLikelihood(e, e("full_like", logarithms, -1.0), e.value(2), "none", ignored);
+    return e("div.Tensor", e("sum", loss), e("sum", weights));
 }
 
 /// (self, target, weight, reduction, ignore_index, label_smoothing)
@@ -289,14 +310,13 @@ EagerResult crossEntropy(Eager& e) {
     const Tensor logarithms = e("log_softmax.int", x, axis);
     const double smoothing = e.number(5);
     if (tensor::isFloating(e.at(1).dtype())) {  // probabilities of the classes
-        if (e.has(2)) e.fail("weights of classes go with labels only here");
         Tensor target = e.at(1);
         if (smoothing > 0) target = e("add.Scalar", e("mul.Scalar", target, 1 - smoothing), smoothing / static_cast<double>(x.dim(static_cast<std::size_t>(axis))));
-        const Tensor loss = e("neg", e("sum.dim_IntList", e("mul.Tensor", logarithms, target), Ints{axis}));
+        const Tensor loss = e("neg", e("sum.dim_IntList", weighted(e, e("mul.Tensor", logarithms, target), axis), Ints{axis}));
         return reduced(e, loss, 3);
     }
-    if (smoothing > 0) e.fail("smoothed labels are not supported");
-    return negativeLogLikelihood(e, logarithms, e.value(2), 3, e.integer(4));
+    if (smoothing > 0) return smoothedLoss(e, logarithms, axis, smoothing);
+    return negativeLogLikelihood(e, logarithms, e.value(2), reductionName(e, 3), e.integer(4));
 }
 
 /// −w·(y·ln x + (1 − y)·ln(1 − x)), logarithms not below −100.
@@ -333,7 +353,7 @@ void defineLosses(Registry& registry) {
     for (std::string_view schema : {"nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
                                     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
                                     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"}) {
-        registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult { return negativeLogLikelihood(e, e.at(0), e.value(2), 3, e.integer(4)); }));
+        registry.add(eagerRow(schema, "minus the log probability of the labels", kRed, [](Eager& e) -> EagerResult { return negativeLogLikelihood(e, e.at(0), e.value(2), reductionName(e, 3), e.integer(4)); }));
     }
     registry.add(eagerRow("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor", "minus the log softmax of the labels", kRed, crossEntropy));
     registry.add(eagerRow("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", "minus the log probability of yes or no", kRed, binaryCrossEntropy));

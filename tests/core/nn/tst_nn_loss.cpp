@@ -58,6 +58,12 @@ class TestNnLoss : public QObject {
         COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(two(1, 3)), {x, t}), 0, (3 * ln(4.0 / 3) + ln(2)) / 4);
         COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(Tensor(), 0), {x, t}), 0, ln(4.0 / 3));
         COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(Tensor(), -100, Reduction::None, 0.5), {x, t}), 0, 0.75F * ln(4.0 / 3) + 0.25F * ln(4), ln(2));
+        // Weights of the classes count in both parts; the mean divides by those of the labels, 3 + 1.
+        const float smoothed = 0.5F * (3 * ln(4.0 / 3)) + 0.25F * (3 * ln(4.0 / 3) + ln(4)) + 0.5F * ln(2) + 0.25F * (4 * ln(2));
+        COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(two(1, 3), -100, Reduction::Mean, 0.5), {x, t}), 0, smoothed / 4);
+        COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(Tensor(), 0, Reduction::Sum, 0.5), {x, t}), 0, 0.75F * ln(4.0 / 3) + 0.25F * ln(4));
+        const Tensor shares = floats({2, 2}, {0.5F, 0.5F, 1, 0});
+        COMPARE_FLOATS(runLayer(make<nn::CrossEntropyLoss>(two(1, 3), -100, Reduction::None), {x, shares}), 0, 0.5F * ln(4) + 1.5F * ln(4.0 / 3), ln(2));
         COMPARE_FLOATS(runLayer(make<nn::NLLLoss>(Tensor(), -100, Reduction::Sum), {floats({2, 2}, {-1, -2, -3, -4}), t}), 0, 5);
         COMPARE_FLOATS(runLayer(make<nn::MultiMarginLoss>(), {floats({1, 3}, {1, 0.5F, -1}), ids({1}, {0})}), 0, 0.5F / 3);
         COMPARE_FLOATS(runLayer(make<nn::MultiMarginLoss>(2, 1, floats({3}, {6, 1, 1})), {floats({1, 3}, {1, 0.5F, -1}), ids({1}, {0})}), 0, 0.5F);
