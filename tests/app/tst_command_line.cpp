@@ -310,7 +310,7 @@ void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
     QTest::newRow("unknown zoo model") << QStringList{"trace", "zoo:resnet81"} << 3 << "resnet18";
     QTest::newRow("unknown setting") << QStringList{"trace", "zoo:resnet18?depth=3"} << 2 << "settings: classes, width";
     QTest::newRow("weights that do not fit") << QStringList{"trace", "zoo:gpt_mini", "--weights", model("mlp_functional.state_dict.pt")} << 3 << "unexpected: fc1.bias";
-    QTest::newRow("weights for a file") << QStringList{"trace", net, "--weights", model("mlp_functional.state_dict.pt")} << 2 << "built-in models only";
+    QTest::newRow("weights for a file") << QStringList{"trace", net, "--weights", model("mlp_functional.state_dict.pt")} << 2 << "built-in models and models in C++ only";
     QTest::newRow("unknown node") << QStringList{"run", net, "--watch", "/act/Tan_output_0"} << 2 << "did you mean /act/Tanh_output_0";
     QTest::newRow("unknown number") << QStringList{"run", net, "--end", "#99999"} << 2 << "#99999";
     QTest::newRow("unknown module") << QStringList{"run", net, "--end", "blok:"} << 2 << "did you mean block";

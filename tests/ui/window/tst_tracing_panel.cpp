@@ -33,6 +33,7 @@ class TestTracingPanel : public QObject {
         m_window->resize(1200, 900);
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window->activateWindow();  // keys go to the active window
     }
     void cleanup() { m_window.reset(); }
     void anOnnxFileHasNothingToTrace();
@@ -172,7 +173,8 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
     QCOMPARE(context().shownGraph(), act);
     QVERIFY(context().graph().findNode("input_1").valid());
     QVERIFY(context().graph().findNode("_1").valid());
-    QTest::keyClick(m_window.get(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
+    m_window->canvas()->setFocus();
+    QTest::keyClick(m_window->canvas(), Qt::Key_W, Qt::ControlModifier | Qt::ShiftModifier);
     QTRY_COMPARE(context().shownGraph(), 0);
     QVERIFY(context().graph().findNode("body_0_gate").valid());
 }
