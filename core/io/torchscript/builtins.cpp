@@ -281,6 +281,11 @@ const BuiltinTable& table() {
         {"sub", [](Arguments& in, ScriptValue& out) {
              return arithmetic(in, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }, [](double a, double b) { return a - b; });
          }},
+        {"rsub", [](Arguments& in, ScriptValue& out) {
+             if (in.size() < 2 || (in.size() > 2 && !(in[2].isNumber() && numberOf(in[2]) == 1))) return false;
+             Arguments turned{in[1], in[0]};
+             return arithmetic(turned, out, [](std::uint64_t a, std::uint64_t b) { return static_cast<std::int64_t>(a - b); }, [](double a, double b) { return a - b; });
+         }},
         {"div", [](Arguments& in, ScriptValue& out) {
              if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber()) return false;
              out = Var(numberOf(in[0]) / numberOf(in[1]));

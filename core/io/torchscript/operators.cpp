@@ -58,6 +58,7 @@ bool fits(std::string_view type, const ScriptValue& value, bool lenient) {
         if (isList) return value.isProxy() || isTensorList(value);
         return value.cell() || (lenient && (value.isNumber() || value.isProxy()));
     }
+    if (type == "t[]") return value.list() || value.tuple();  // torch.tensor's data: lists in lists too
     if (isList) {
         const bool sized = type[type.size() - 2] != '[';
         return value.isProxy() || isNumberList(value) || (sized && value.isNumber()) || (lenient && value.cell());
@@ -151,6 +152,10 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
 
     const bool anyTensor = std::ranges::any_of(arguments, [](const ScriptValue& v) { return v.cell() || v.list(); });
+    // `b - a` of sizes read while tracing is rsub(a, b, 1).
+    const bool isReversed = name == "rsub" && !anyTensor && keywords.empty() &&
+                            (arguments.size() == 2 || (arguments.size() == 3 && arguments[2].isNumber() && arguments[2].plain()->value().number() == 1));
+    if (isReversed) return trace::callFunction(trace::Function{"sub", "sub", "operator.sub", false, "prim"}, {vars[1], vars[0]});
     if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
         return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
     }

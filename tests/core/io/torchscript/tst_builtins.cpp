@@ -140,6 +140,7 @@ class TestBuiltins : public QObject {
         SHOWS(run("mathremainder", 7.0, 2.0), "-1.");
         SHOWS(run("floordiv", 7, -2), "-4");
         SHOWS(run("remainder", 7, -2), "-1");
+        SHOWS(run("rsub", 2, 7, 1), "5");
         SHOWS(run("pow", 2, 3), "8.");
         SHOWS(run("pow", 2, -1), "0.5");
         SHOWS(run("copysign", 1.0, -2.0), "-1.");
