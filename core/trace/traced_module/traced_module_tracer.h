@@ -97,6 +97,9 @@ class TracedModuleTracer final : public Tracer {
     std::set<const Module*> m_shells;  ///< modules that this trace made
 };
 
+/// A tensor, or a container with one in it.
+bool containsTensor(const tensor::Value& value);
+
 /// The function that a wrapped name stands for; null if there is none.
 const std::function<Var(std::span<const Var>)>* wrappedFunction(const std::string& name);
 
