@@ -83,7 +83,37 @@ class Inference {
             return;
         }
         for (BodyId body : expr.bodies) inferBody(body, depth + 1);
-        inferOperator(expr);
+        const bool isControl = expr.op.domain == "prim" && (expr.op.name == "If" || expr.op.name == "Loop");
+        if (isControl && !expr.bodies.empty()) inferControl(expr);
+        else inferOperator(expr);
+    }
+
+    /// What can be said of one of several values.
+    static TypeInfo common(const TypeInfo& a, const TypeInfo& b) {
+        TypeInfo result;
+        if (a.kind != b.kind) return result;
+        result.kind = a.kind;
+        if (a.dtype == b.dtype) result.dtype = a.dtype;
+        if (a.elements == b.elements) result.elements = a.elements;
+        if (!a.shape || !b.shape || a.shape->size() != b.shape->size()) return result;
+        result.shape = a.shape;
+        for (std::size_t i = 0; i < a.shape->size(); ++i) {
+            if ((*a.shape)[i] != (*b.shape)[i]) (*result.shape)[i] = Dim{};
+        }
+        return result;
+    }
+
+    /// prim::If gives what its branches give, prim::Loop (behind trip count and condition) what goes in or around.
+    void inferControl(const Expr& expr) {
+        const bool isLoop = expr.op.name == "Loop";
+        for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
+            const std::vector<NodeId>& first = m_graph.body(expr.bodies.front()).outputs;
+            const std::vector<NodeId>& last = m_graph.body(expr.bodies.back()).outputs;
+            const std::size_t at = isLoop ? i + 1 : i;
+            if (at >= first.size() || at >= last.size() || (isLoop && i + 2 >= expr.arguments.size())) return;
+            const TypeInfo one = isLoop ? typeOf(expr.arguments[i + 2]) : m_graph.node(first[at]).type;
+            settle(expr.outputs[i], common(one, m_graph.node(last[at]).type), {});
+        }
     }
 
     /// A called module or function: types go in by position and come out of the body's result.

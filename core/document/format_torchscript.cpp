@@ -1,5 +1,8 @@
 #include "core/document/format_torchscript.h"
 
+#include <algorithm>
+
+#include "core/base/current_stop.h"
 #include "core/base/mapped_file.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
@@ -14,6 +17,9 @@ base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::p
                                                         const base::WorkContext& work) {
     work.report("reading " + path.filename().string());
     SONDE_ASSIGN(const auto archive, io::script::Archive::open(path));
+    // Without leaves the archive's own graph is shown, node by node.
+    archive->setAsWritten(std::ranges::find(options.leaves, "none") != options.leaves.end());
+    const base::StopScope stop(work.stop);
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     SONDE_ASSIGN(const auto module, io::script::makeRootModule(archive));
     auto traced = traceModel(module, options, {}, work);

@@ -41,6 +41,7 @@ base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request) {
     trace::RobustTracer tracer;
     setLeaves(tracer, request.options);
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
+    tracer.setRecordsControlFlow(true);
     auto graph = tracer.traceRepeatedly(request.root, request.concrete);
     if (example && graph) example->finish(**graph);
     TracedGraph traced;

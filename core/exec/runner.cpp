@@ -1,6 +1,7 @@
 #include <chrono>
 #include <exception>
 
+#include "core/base/current_stop.h"
 #include "core/exec/block_cache.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
@@ -235,6 +236,7 @@ Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
         case Step::Kind::Callable: {
             std::vector<Value> arguments;
             for (const Argument& argument : expr.arguments) arguments.push_back(build(argument));
+            const base::StopScope stop(m_work.stop);
             auto results = expr.callable->call(arguments);
             if (results) return publishAll(expr, std::move(*results));
             fail(described(results.error(), step, expr));

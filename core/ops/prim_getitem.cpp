@@ -101,6 +101,42 @@ base::Result<void> getItem(KernelContext& context) {
     return {};
 }
 
+/// Shape of x[index] if the index is known and gathers nothing; nothing if it cannot be told.
+std::optional<std::vector<Dim>> indexedShape(const std::vector<Dim>& dims, const Value& index) {
+    const tensor::ValueList parts = index.kind() == ValueKind::Tuple ? index.items() : tensor::ValueList{index};
+    std::size_t used = 0;
+    for (const Value& part : parts) used += !part.isNone() && !isEllipsis(part) ? 1 : 0;
+    if (used > dims.size()) return std::nullopt;
+    std::vector<Dim> result;
+    std::size_t axis = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Value& part = parts[i];
+        if (isEllipsis(part)) {
+            std::size_t behind = 0;
+            for (std::size_t k = i + 1; k < parts.size(); ++k) behind += !parts[k].isNone() && !isEllipsis(parts[k]) ? 1 : 0;
+            while (axis < dims.size() - behind) result.push_back(dims[axis++]);
+        } else if (part.isNone()) {
+            result.push_back(Dim::of(1));
+        } else if (const tensor::SliceValue* slice = asSlice(part)) {
+            const Dim& dim = dims[axis++];
+            const bool whole = slice->start().isNone() && slice->stop().isNone() && slice->step().isNone();
+            if (whole || !dim.known()) {
+                result.push_back(whole ? dim : Dim{});
+                continue;
+            }
+            const auto range = sliceRange(dim.value, slice->start(), slice->stop(), slice->step());
+            if (!range) return std::nullopt;
+            result.push_back(Dim::of(range->count));
+        } else if (part.kind() == ValueKind::Int) {
+            ++axis;
+        } else {
+            return std::nullopt;
+        }
+    }
+    while (axis < dims.size()) result.push_back(dims[axis++]);
+    return result;
+}
+
 base::Result<void> inferGetItem(InferContext& context) {
     const Value& known = context.constant(0);
     const Value& index = context.constant(1);
@@ -118,7 +154,9 @@ base::Result<void> inferGetItem(InferContext& context) {
     } else if (type.kind == ValueKind::List && type.elements.size() == 1) {
         context.set(0, type.elements.front());
     } else if (type.isTensor()) {
-        context.set(0, TypeInfo::tensor(type.dtype));
+        std::optional<std::vector<Dim>> shape;
+        if (type.shape && !index.isNone()) shape = indexedShape(*type.shape, index);
+        context.set(0, TypeInfo::tensor(type.dtype, std::move(shape)));
     }
     return {};
 }

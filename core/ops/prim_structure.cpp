@@ -134,6 +134,48 @@ base::Result<void> length(KernelContext& context) {
     return {};
 }
 
+/// The list with one more element; the one it was made of stays as it is.
+base::Result<void> append(KernelContext& context) {
+    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " is no list");
+    tensor::ValueList items = context.value(0).items();
+    items.push_back(context.value(1));
+    context.setOutput(0, Value::list(std::move(items)));
+    return {};
+}
+
+/// The one element of a tensor as a number of its kind.
+base::Result<void> item(KernelContext& context) {
+    if (!context.value(0).isTensor()) {
+        context.setOutput(0, context.value(0));
+        return {};
+    }
+    const Tensor& x = context.in(0);
+    if (x.numel() != 1) return opError(x.typeText() + " is not one number");
+    if (x.dtype() == DType::Bool) context.setOutput(0, Value::ofBool(x.toInt64(0) != 0));
+    else if (tensor::isFloating(x.dtype())) context.setOutput(0, Value::ofFloat(x.toDouble(0)));
+    else context.setOutput(0, Value::ofInt(x.toInt64(0)));
+    return {};
+}
+
+base::Result<void> contains(KernelContext& context) {
+    const Value& whole = context.value(0);
+    const auto same = [&](const Value& item) { return tensor::identical(item, context.value(1)); };
+    bool found = false;
+    if (whole.isListLike()) found = std::ranges::any_of(whole.items(), same);
+    else if (whole.kind() == ValueKind::Dict) found = std::ranges::any_of(whole.dictItems(), [&](const auto& entry) { return same(entry.first); });
+    else return opError(whole.typeText() + " has no elements");
+    context.setOutput(0, Value::ofBool(found));
+    return {};
+}
+
+template <bool largest>
+base::Result<void> extreme(KernelContext& context) {
+    SONDE_ASSIGN(const double a, numberOf(context.value(0)));
+    SONDE_ASSIGN(const double b, numberOf(context.value(1)));
+    context.setOutput(0, context.value((largest ? b > a : b < a) ? 1 : 0));
+    return {};
+}
+
 template <ValueKind kind>
 base::Result<void> inferKind(InferContext& context) {
     TypeInfo type;
@@ -168,6 +210,13 @@ void define_prim_structure(Registry& registry) {
     registry.add(primitive("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
     registry.add(primitive("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferKind<ValueKind::Bool>));
     registry.add(primitive("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferKind<ValueKind::Bool>));
+    registry.add(primitive("append", "a list with one more element", Category::Sequence).anyIn("list").anyIn("item").out("longer")
+                     .runs(append, inferKind<ValueKind::List>));
+    registry.add(primitive("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item));
+    registry.add(primitive("contains", "whether an element is there", Category::Logic).anyIn("whole").anyIn("item").out("found")
+                     .runs(contains, inferKind<ValueKind::Bool>));
+    registry.add(primitive("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>));
+    registry.add(primitive("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>));
     registry.add(primitive("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferKind<ValueKind::Int>));
 }
 

@@ -114,6 +114,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_isTensor.clear();
     m_rebound.clear();
     m_constants.clear();
+    m_leftBodies.clear();
     m_site = nullptr;
     for (const auto& [path, module] : namedModules(*m_root)) m_paths.emplace(module, path);
     for (const NamedTensor& named : namedTensors(*m_root)) m_slotPaths.emplace(named.slot.get(), named.path);

@@ -112,15 +112,28 @@ class Tracer {
     }
     void setRecordsControlFlow(bool records) { m_recordsControlFlow = records; }
     /// Begins prim::If (arguments: condition) or prim::Loop (trip count or none, condition, carried values). Its bodies
-    /// follow, each between enterBody and leaveBody, and then its outputs in the order of the bodies' results.
+    /// follow, each between enterBody and leaveBody; then, as what comes out is known when all of them are there, their
+    /// results and the outputs, in the same order.
     graph::ExprId beginControl(std::string_view op, const std::vector<Var>& arguments);
     void enterBody(graph::ExprId owner, std::string label);
     Var bodyInput(std::string_view name, tensor::TypeInfo type, bool isTensor);
-    /// `results` are tensors, plain values and proxies; no containers.
+    void leaveBody();
+    /// Leaves a body whose results are known already.
     void leaveBody(const std::vector<Var>& results);
+    /// Goes on with a body that was left, until leaveBody.
+    void resumeBody(graph::ExprId owner, std::size_t index);
+    /// Constants and lists among the results become nodes of the body.
+    void setBodyResults(graph::ExprId owner, std::size_t index, const std::vector<Var>& results);
     Var controlOutput(graph::ExprId owner, std::size_t index, bool isTensor);
     /// Takes back an expr and everything recorded after it.
     void abandon(graph::ExprId first) { abandon(first.index()); }
+    /// The graph as far as it is recorded; null for tracers that keep a graph of their own.
+    const graph::InternalGraph* recorded() const { return m_frames.empty() ? nullptr : m_graph.get(); }
+    /// Gives the expr of a node other arguments, if it is the last one of the body that is recorded into and nothing uses
+    /// it. False: it is not.
+    bool amendLast(graph::NodeId node, const std::vector<Var>& arguments);
+    /// Takes back the expr that made a node, if nothing uses it.
+    void eraseUnused(graph::NodeId node);
 
   protected:
     virtual bool isLeafModule(const Module& module, std::string_view path) const;
@@ -203,6 +216,7 @@ class Tracer {
         std::string path;
     };
     std::vector<Constant> m_constants;
+    std::unordered_map<graph::BodyId, Frame> m_leftBodies;
     const SourceSite* m_site = nullptr;
     bool m_recordsControlFlow = false;
     std::shared_ptr<Follower> m_follower;

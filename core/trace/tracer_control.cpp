@@ -48,15 +48,49 @@ Var Tracer::bodyInput(std::string_view name, tensor::TypeInfo type, bool isTenso
     return Var::proxy(*this, input);
 }
 
+void Tracer::leaveBody() {
+    m_leftBodies[m_frames.back().body] = std::move(m_frames.back());
+    m_frames.pop_back();
+}
+
+void Tracer::resumeBody(ExprId owner, std::size_t index) {
+    const auto left = m_leftBodies.find(m_graph->expr(owner).bodies[index]);
+    m_frames.push_back(std::move(left->second));
+    m_leftBodies.erase(left);
+}
+
+void Tracer::setBodyResults(ExprId owner, std::size_t index, const std::vector<Var>& results) {
+    resumeBody(owner, index);
+    leaveBody(results);
+}
+
 void Tracer::leaveBody(const std::vector<Var>& results) {
     std::vector<Argument> nodes;
     for (const Var& result : results) {
         // Results are nodes, so that each can be watched in its branch.
-        const bool isPlain = result.kind() == Var::Kind::Value && !result.value().isTensor();
-        nodes.push_back(isPlain ? Argument::of(constantNode(result.value())) : toArgument(result));
+        if (result.isProxy() || (result.kind() == Var::Kind::Value && result.value().isTensor())) {
+            nodes.push_back(toArgument(result));
+        } else if (result.kind() == Var::Kind::Value) {
+            nodes.push_back(Argument::of(constantNode(result.value())));
+        } else {
+            const std::string op = result.kind() == Var::Kind::List ? "ListConstruct" : "TupleConstruct";
+            nodes.push_back(toArgument(record(ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, result.items(), {}, false)));
+        }
     }
     m_graph->setResult(m_frames.back().body, Argument::container(Argument::Kind::Tuple, std::move(nodes)));
     m_frames.pop_back();
+}
+
+bool Tracer::amendLast(NodeId node, const std::vector<Var>& arguments) {
+    if (!recorded()) return false;
+    const ExprId producer = m_graph->node(node).producer;
+    const std::vector<ExprId>& order = m_graph->body(m_frames.back().body).order;
+    if (order.empty() || order.back() != producer || !m_graph->node(node).users.empty()) return false;
+    std::vector<Argument> amended;
+    for (const Var& argument : arguments) amended.push_back(toArgument(argument));
+    if (m_graph->body(m_frames.back().body).order.back() != producer) return false;  // an argument was recorded behind it
+    m_graph->setArguments(producer, std::move(amended));
+    return true;
 }
 
 Var Tracer::controlOutput(ExprId owner, std::size_t index, bool isTensor) {
@@ -68,6 +102,12 @@ Var Tracer::controlOutput(ExprId owner, std::size_t index, bool isTensor) {
     m_isTensor.resize(m_graph->nodeCount(), false);
     m_isTensor[node.index()] = isTensor;
     return Var::proxy(*this, node);
+}
+
+void Tracer::eraseUnused(NodeId node) {
+    if (!recorded()) return;
+    const ExprId producer = m_graph->node(node).producer;
+    if (!m_graph->isErased(producer) && m_graph->expr(producer).outputs.size() == 1 && m_graph->node(node).users.empty()) m_graph->erase(producer);
 }
 
 NodeId Tracer::constantNode(const tensor::Value& value) {

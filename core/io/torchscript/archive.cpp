@@ -92,6 +92,17 @@ base::Result<const SourceUnit*> Archive::unit(const std::string& module) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
     SONDE_ASSIGN(SourceUnit parsed, parseSource(text, m_place + ":code/" + file + ".py"));
     place = std::make_unique<SourceUnit>(std::move(parsed));
+    place->file = "code/" + file + ".py";
+    // Where the code comes from is no part of the program: a model without it, or with a damaged record, opens all the same.
+    if (const ZipEntry* debug = m_zip->find(m_prefix + place->file + ".debug_pkl")) {
+        auto raw = m_zip->read(*debug);
+        auto ranges = raw ? SourceRanges::read(raw->bytes, m_place + ":" + debug->name) : base::Result<SourceRanges>(raw.error());
+        if (ranges) place->ranges = std::make_shared<const SourceRanges>(std::move(*ranges));
+    }
+    for (FunctionDef& function : place->functions) function.unit = place.get();
+    for (ClassDef& type : place->classes) {
+        for (FunctionDef& method : type.methods) method.unit = place.get();
+    }
     return static_cast<const SourceUnit*>(place.get());
 }
 

@@ -24,6 +24,10 @@ class Archive {
     const tensor::ValueList& constants() const { return m_constants; }
     std::int64_t version() const { return m_version; }
     std::size_t sizeBytes() const { return m_zip->file().sizeBytes(); }
+    /// Every node of the archive's own graph is recorded, lists, tuples and conversions too, and none is made to look as
+    /// it did in Python: what tracing without leaves shows.
+    bool asWritten() const { return m_asWritten; }
+    void setAsWritten(bool asWritten) { m_asWritten = asWritten; }
 
     /// Class or function by its full name, "__torch__.own_models.GPT"; null if the archive has none. Error: its file
     /// cannot be parsed.
@@ -40,6 +44,7 @@ class Archive {
     std::string m_place;
     std::string m_prefix;  ///< the top folder with its slash
     std::int64_t m_version = 0;
+    bool m_asWritten = false;
     tensor::Value m_root;
     tensor::ValueList m_constants;
     std::map<std::string, std::unique_ptr<SourceUnit>> m_units;  ///< by module name; null: there is no such file

@@ -384,6 +384,8 @@ const BuiltinTable& table() {
 }  // namespace
 
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result) {
+    // The elements of such a list are not here.
+    if (std::ranges::any_of(arguments, &ScriptValue::isSymbolicList)) return false;
     // A name may mean something for numbers, something else for text and lists: each says whether it is meant.
     for (const BuiltinTable* builtins : {&table(), &containerBuiltins(), &textBuiltins(), &mathBuiltins()}) {
         const auto found = builtins->find(name);

@@ -1,8 +1,13 @@
 #include "core/io/torchscript/interpreter.h"
 
 #include <algorithm>
+#include <functional>
 
+#include "core/base/current_stop.h"
+#include "core/io/torchscript/python_forms.h"
+#include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/source_stack.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -20,6 +25,7 @@ constexpr int kMaxCalls = 150;
 constexpr std::int64_t kMaxStatements = 50'000'000;
 /// A loop that is unrolled into a graph makes nodes; more than this cannot be looked at.
 constexpr std::int64_t kMaxTracedStatements = 2'000'000;
+constexpr std::size_t kMaxTracedNodes = 150'000;
 
 thread_local int tDepth = 0;
 thread_local std::int64_t tStatements = 0;
@@ -41,11 +47,6 @@ class CallGuard {
     CallGuard& operator=(const CallGuard&) = delete;
 };
 
-void countStatement() {
-    const std::int64_t limit = trace::Tracer::active() ? kMaxTracedStatements : kMaxStatements;
-    if (++tStatements > limit) fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
-}
-
 bool onlyRaises(const std::vector<Statement>& body) {
     for (const Statement& statement : body) {
         if (statement.kind != Statement::Kind::Evaluate || statement.value.kind != Kind::Call) continue;
@@ -55,14 +56,25 @@ bool onlyRaises(const std::vector<Statement>& body) {
     return false;
 }
 
-bool isCallOfModule(const std::string& name) {
-    return name.starts_with("forward") && std::all_of(name.begin() + 7, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}  // namespace
+
+void countStatement() {
+    const std::int64_t limit = trace::Tracer::active() ? kMaxTracedStatements : kMaxStatements;
+    if (++tStatements > limit) fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
+    const trace::Tracer* tracer = trace::Tracer::active();
+    if (tracer && tracer->recorded() && tracer->recorded()->nodeCount() > kMaxTracedNodes) {
+        fail(TraceErrorKind::Runtime, "the script makes more than " + std::to_string(kMaxTracedNodes) + " nodes");
+    }
+    if (tStatements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
 }
 
-}  // namespace
+bool isSymbolic(const ScriptValue& value) { return value.isProxy() || value.isSymbolicList() || (value.cell() && toVar(value).isProxy()); }
+
+bool recordsControlFlow() { return trace::Tracer::active() && trace::Tracer::active()->recordsControlFlow(); }
 
 bool truth(const ScriptValue& value) {
     if (value.cell() || value.plain()) return toVar(value).toBool();
+    if (value.isSymbolicList()) fail(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     if (value.list()) return !value.list()->items.empty();
     if (value.tuple()) return !value.tuple()->items.empty();
     if (value.dict()) return !value.dict()->items.empty();
@@ -72,6 +84,7 @@ bool truth(const ScriptValue& value) {
 ScriptValue Interpreter::call(const FunctionDef& function, std::vector<ScriptValue> arguments, bool withSelf,
                               const std::vector<std::pair<std::string, ScriptValue>>& keywords) {
     const CallGuard guard;
+    const SourceFrame frame(function);
     Environment env;
     std::size_t next = 0;
     if (withSelf && !arguments.empty()) env["self"] = std::move(arguments[next++]);
@@ -89,8 +102,27 @@ ScriptValue Interpreter::call(const FunctionDef& function, std::vector<ScriptVal
     }
     if (next < arguments.size()) fail(TraceErrorKind::Type, function.name + "() got too many arguments");
     ScriptValue result;
+    const std::size_t firstNumber = m_numberTensors.size();
     run(function.body, env, result);
+    for (; m_numberTensors.size() > firstNumber; m_numberTensors.pop_back()) {
+        m_numberTensors.back().tracer().eraseUnused(m_numberTensors.back().node());
+    }
     return result;
+}
+
+Range rangeOf(const std::vector<ScriptValue>& arguments) {
+    if (arguments.empty() || arguments.size() > 3) fail(TraceErrorKind::Type, "range() takes one to three numbers");
+    std::int64_t numbers[3] = {0, 0, 1};
+    for (std::size_t i = 0; i < arguments.size(); ++i) numbers[i] = toVar(arguments[i]).toInt();
+    if (arguments.size() == 1) std::swap(numbers[0], numbers[1]);
+    const auto [start, stop, step] = numbers;
+    if (step == 0) fail(TraceErrorKind::Value, "range() needs a step that is not 0");
+    // As unsigned numbers the span fits whatever the bounds are.
+    const bool isEmpty = step > 0 ? start >= stop : start <= stop;
+    const std::uint64_t span = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
+                                        : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
+    const std::uint64_t stride = step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
+    return {start, step, isEmpty ? 0 : (span - 1) / stride + 1};
 }
 
 ScriptValue Interpreter::evaluateConstant(const Expression& expression) {
@@ -101,6 +133,7 @@ ScriptValue Interpreter::evaluateConstant(const Expression& expression) {
 Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environment& env, ScriptValue& result) {
     for (const Statement& statement : body) {
         countStatement();
+        SourceFrame::at(statement);
         Flow flow = Flow::Next;
         switch (statement.kind) {
             case Statement::Kind::Pass: break;
@@ -111,12 +144,7 @@ Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environme
                 return Flow::Return;
             case Statement::Kind::If: flow = runIf(statement, env, result); break;
             case Statement::Kind::For: flow = runFor(statement, env, result); break;
-            case Statement::Kind::While:
-                while (flow == Flow::Next && truth(evaluate(statement.value, env))) {
-                    countStatement();
-                    flow = run(statement.body, env, result);
-                }
-                break;
+            case Statement::Kind::While: flow = runWhile(statement, env, result); break;
         }
         if (flow == Flow::Return) return flow;
     }
@@ -125,25 +153,94 @@ Interpreter::Flow Interpreter::run(const std::vector<Statement>& body, Environme
 
 Interpreter::Flow Interpreter::runIf(const Statement& statement, Environment& env, ScriptValue& result) {
     const ScriptValue condition = evaluate(statement.value, env);
-    const bool symbolic = condition.isProxy() || (condition.cell() && toVar(condition).isProxy());
-    if (symbolic) {
-        if (onlyRaises(statement.body)) return run(statement.orElse, env, result);
-        if (onlyRaises(statement.orElse)) return run(statement.body, env, result);
+    SourceFrame::at(statement);
+    if (isSymbolic(condition) && !trace::Tracer::active()->knowsValues()) {
+        for (const bool whenTrue : {true, false}) {
+            if (!onlyRaises(whenTrue ? statement.body : statement.orElse)) continue;
+            recordAssertion(condition, !whenTrue, whenTrue ? statement.body : statement.orElse, env);
+            return run(whenTrue ? statement.orElse : statement.body, env, result);
+        }
+        if (recordsControlFlow()) return recordIf(statement, condition, env, result);
     }
     return run(truth(condition) ? statement.body : statement.orElse, env, result);
 }
 
+Interpreter::Flow Interpreter::runWhile(const Statement& statement, Environment& env, ScriptValue& result) {
+    while (true) {
+        const ScriptValue condition = evaluate(statement.value, env);
+        // Passes that are sure to happen are unrolled; from the first one on that depends on the data it is a loop.
+        if (isSymbolic(condition) && recordsControlFlow()) {
+            recordLoop(statement, Var(), toVar(condition), env);
+            return Flow::Next;
+        }
+        if (!truth(condition)) return Flow::Next;
+        countStatement();
+        if (run(statement.body, env, result) == Flow::Return) return Flow::Return;
+    }
+}
+
+namespace {
+
+/// The text that a block raises with, as far as it is known without running it.
+std::string raisedText(const std::vector<Statement>& body, const std::unordered_map<std::string, ScriptValue>& env) {
+    const std::function<std::string(const Expression&)> textOf = [&](const Expression& part) -> std::string {
+        if (part.kind == Kind::String) return part.text;
+        if (part.kind == Kind::Name) {
+            const auto known = env.find(part.text);
+            return known != env.end() && known->second.isString() ? known->second.plain()->value().toString() : std::string();
+        }
+        if (part.kind != Kind::Call || part.parts.size() < 2) return {};
+        const std::string first = textOf(part.parts[1]);
+        const bool isSum = part.parts[0].kind == Kind::Attribute && part.parts[0].text == "add" && part.parts.size() == 3;
+        return isSum ? first + textOf(part.parts[2]) : first;
+    };
+    for (const Statement& statement : body) {
+        if (statement.kind != Statement::Kind::Evaluate || statement.value.parts.size() < 2) continue;
+        if (const std::string text = textOf(statement.value.parts[1]); !text.empty()) return text;
+    }
+    return "the model raises an error here";
+}
+
+}  // namespace
+
+void Interpreter::recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising, Environment& env) {
+    Var holds = toVar(condition);
+    if (!wanted) holds = trace::callFunction(trace::Function{"not_", "not_", "operator.not_", false, "prim"}, {holds});
+    trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"}, {holds, raisedText(raising, env)});
+}
+
 Interpreter::Flow Interpreter::runFor(const Statement& statement, Environment& env, ScriptValue& result) {
+    const Expression& callee = statement.value.kind == Kind::Call ? statement.value.parts.front() : statement.value;
+    if (callee.kind == Kind::Name && callee.text == "range" && statement.value.parts.size() == 2 && recordsControlFlow()) {
+        const ScriptValue trips = evaluate(statement.value.parts[1], env);
+        if (isSymbolic(trips)) {
+            recordLoop(statement, toVar(trips), Var(true), env);
+            return Flow::Next;
+        }
+    }
+    const auto pass = [&](ScriptValue item) {
+        assign(statement.targets.front(), std::move(item), env);
+        countStatement();
+        return run(statement.body, env, result);
+    };
+    if (callee.kind == Kind::Name && callee.text == "range" && !env.contains("range")) {
+        // Numbers one by one: a range may be longer than memory.
+        std::vector<ScriptValue> bounds;
+        for (std::size_t i = 1; i < statement.value.parts.size(); ++i) bounds.push_back(evaluate(statement.value.parts[i], env));
+        const Range range = rangeOf(bounds);
+        for (std::uint64_t i = 0; i < range.count; ++i) {
+            if (pass(Var(range.at(i))) == Flow::Return) return Flow::Return;
+        }
+        return Flow::Next;
+    }
     const ScriptValue over = evaluate(statement.value, env);
-    if (over.isProxy()) fail(TraceErrorKind::Iteration, trace::kIterationText);
+    if (over.isProxy() || over.isSymbolicList()) fail(TraceErrorKind::Iteration, trace::kIterationText);
     std::vector<ScriptValue> items;
     if (over.list()) items = over.list()->items;
     else if (over.tuple()) items = over.tuple()->items;
     else fail(TraceErrorKind::Type, "a value of type " + typeName(over) + " cannot be iterated");
     for (ScriptValue& item : items) {
-        assign(statement.targets.front(), std::move(item), env);
-        countStatement();
-        if (run(statement.body, env, result) == Flow::Return) return Flow::Return;
+        if (pass(std::move(item)) == Flow::Return) return Flow::Return;
     }
     return Flow::Next;
 }
@@ -154,6 +251,7 @@ void Interpreter::assign(const Expression& target, ScriptValue value, Environmen
     } else if (target.kind == Kind::Attribute) {
         const ScriptValue object = evaluate(target.parts.front(), env);
         if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
+            Region::noteChange(**instance);
             (*instance)->attributes[target.text] = std::move(value);
         } else {
             fail(TraceErrorKind::Attribute, "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
@@ -173,12 +271,78 @@ void Interpreter::assignAll(const Statement& statement, Environment& env) {
     for (std::size_t i = 0; i < items.size(); ++i) assign(statement.targets[i], std::move(items[i]), env);
 }
 
+namespace {
+
+/// The elements as outputs of one node, prim::ListUnpack or prim::TupleUnpack.
+std::vector<ScriptValue> unpackedByNode(const ScriptValue& value, const Var& node, std::size_t n) {
+    const graph::InternalGraph& graph = *node.tracer().recorded();
+    const graph::Expr maker = graph.expr(graph.node(node.node()).producer);  // a copy: recording moves the graph's own
+    const bool isTuple = value.tuple() || maker.op.name == "TupleConstruct";
+    const std::string op = isTuple ? "TupleUnpack" : "ListUnpack";
+    // What is no tensor keeps its kind: tuples in tuples, numbers.
+    std::vector<bool> isTensor(n, value.list() ? value.list()->ofTensors : !maker.op.name.starts_with("size"));
+    for (std::size_t i = 0; i < n && maker.op.name == "TupleConstruct" && i < maker.arguments.size(); ++i) {
+        const graph::Argument& part = maker.arguments[i];
+        isTensor[i] = part.kind == graph::Argument::Kind::Node && node.tracer().isTensor(part.node);
+    }
+    const bool all = std::ranges::all_of(isTensor, [](bool one) { return one; });
+    const Var parts = node.tracer().record(graph::ExprKind::CallFunction, {"prim", op, 0}, "prim." + op, op, {node}, {}, all, n);
+    std::vector<ScriptValue> items;
+    for (const Var& part : parts.kind() == Var::Kind::Tuple ? parts.items() : std::vector<Var>{parts}) {
+        items.push_back(isTensor[items.size()] ? makeCell(part) : ScriptValue(part));
+    }
+    if (!value.tuple() || value.tuple()->items.size() != n) return items;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (!value.tuple()->items[i].cell()) items[i] = value.tuple()->items[i];
+    }
+    return items;
+}
+
+}  // namespace
+
+/// Every node of the archive's own graph is recorded.
+bool Interpreter::recordsAll() const { return m_archive.asWritten() && trace::Tracer::active() && trace::Tracer::active()->recorded(); }
+
+/// A list, tuple or dict that was just made, with the node that makes it, if such nodes are recorded.
+ScriptValue Interpreter::made(ScriptValue container, std::string_view op) {
+    if (!recordsAll()) return container;
+    std::vector<Var> parts;
+    const auto isValue = [](const ScriptValue& part) {
+        return part.plain() || part.cell() || part.list() || part.tuple() || part.dict();
+    };
+    const auto add = [&](const ScriptValue& part) {
+        if (isValue(part)) parts.push_back(toVar(part));
+        return isValue(part);
+    };
+    bool all = true;
+    if (container.list()) {
+        for (const ScriptValue& part : container.list()->items) all = all && add(part);
+    } else if (container.tuple()) {
+        for (const ScriptValue& part : container.tuple()->items) all = all && add(part);
+    } else {
+        for (const auto& [key, part] : container.dict()->items) all = all && add(key) && add(part);
+    }
+    if (!all) return container;
+    const Var node = trace::Tracer::active()->record(graph::ExprKind::CallFunction, {"prim", std::string(op), 0}, "prim." + std::string(op), op,
+                                                     std::move(parts), {}, false);
+    if (container.list()) container.list()->node = node;
+    else if (container.tuple()) container.tuple()->node = node;
+    else container.dict()->node = node;
+    return container;
+}
+
 std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::size_t n) {
     std::vector<ScriptValue> items;
-    if (value.list()) items = value.list()->items;
-    else if (value.tuple()) items = value.tuple()->items;
-    else if (value.isProxy()) {
-        for (const Var& item : value.plain()->unpack(n)) items.push_back(fromVar(item));
+    const Var node = value.tuple() ? value.tuple()->node : value.isSymbolicList() ? value.list()->symbolic : value.isProxy() ? *value.plain() : Var();
+    if (node.isProxy() && recordsAll()) {
+        return unpackedByNode(value, node, n);
+    }
+    if (value.isSymbolicList() || value.isProxy()) {
+        for (const Var& item : node.unpack(n)) items.push_back(value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item));
+    } else if (value.list()) {
+        items = value.list()->items;
+    } else if (value.tuple()) {
+        items = value.tuple()->items;
     }
     if (items.size() != n) {
         fail(TraceErrorKind::Value, std::to_string(items.size()) + " values of a " + typeName(value) + " for " + std::to_string(n) + " names");
@@ -187,14 +351,6 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
 }
 
 namespace {
-
-/// "torch.nn.functional" of nested attribute reads that start at a name; empty for anything else.
-std::string dottedPath(const Expression& expression) {
-    if (expression.kind == Kind::Name) return expression.text;
-    if (expression.kind != Kind::Attribute) return {};
-    std::string head = dottedPath(expression.parts.front());
-    return head.empty() ? head : head + '.' + expression.text;
-}
 
 ScriptValue constant(const Archive& archive, const std::string& name) {
     std::size_t index = 0;
@@ -214,6 +370,27 @@ ScriptValue constant(const Archive& archive, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// NAME of an enumeration; none if the path is no enumeration, or has no such member.
+ScriptValue enumMember(Archive& archive, const std::string& path, const std::string& name) {
+    if (!path.starts_with("__torch__")) return {};
+    const auto type = archive.findClass(path);
+    if (!type || !*type || (*type)->base != "Enum") return {};
+    for (const ClassAttribute& member : (*type)->attributes) {
+        if (member.name != name) continue;
+        auto instance = std::make_shared<InstanceValue>();
+        instance->typeName = path;
+        instance->type = *type;
+        instance->attributes["name"] = Var(name);
+        instance->attributes["value"] = Interpreter(archive).evaluateConstant(member.value);
+        return instance;
+    }
+    return {};
+}
+
+}  // namespace
+
 ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env) {
     const auto all = [&](const std::vector<Expression>& parts) {
         std::vector<ScriptValue> items;
@@ -227,15 +404,15 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
         case Kind::True: return Var(true);
         case Kind::False: return Var(false);
         case Kind::None: return Var();
-        case Kind::List: return makeList(all(expression.parts));
-        case Kind::Tuple: return makeTuple(all(expression.parts));
+        case Kind::List: return made(makeList(all(expression.parts)), "ListConstruct");
+        case Kind::Tuple: return made(makeTuple(all(expression.parts)), "TupleConstruct");
         case Kind::Dict: {
             auto dict = std::make_shared<DictValue>();
             for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
                 ScriptValue key = evaluate(expression.parts[i], env);
                 dict->items.emplace_back(std::move(key), evaluate(expression.parts[i + 1], env));
             }
-            return dict;
+            return made(dict, "DictConstruct");
         }
         case Kind::Negative: {
             std::vector<ScriptValue> operand{evaluate(expression.parts.front(), env)};
@@ -254,6 +431,7 @@ ScriptValue Interpreter::evaluate(const Expression& expression, Environment& env
             const ScriptValue object = evaluate(expression.parts.front(), env);
             if (const auto* global = object.as<GlobalValue>()) {
                 if (global->path == "CONSTANTS") return constant(m_archive, expression.text);
+                if (ScriptValue member = enumMember(m_archive, global->path, expression.text); !member.isNone()) return member;
                 return GlobalValue{global->path + '.' + expression.text};
             }
             return attribute(object, expression.text);
@@ -284,120 +462,16 @@ ScriptValue Interpreter::attribute(const ScriptValue& object, const std::string&
 
 ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue& index) {
     if (object.isProxy()) return fromVar((*object.plain())[toVar(index)]);
+    if (object.list() && (object.isSymbolicList() || (index.isProxy() && recordsControlFlow()))) {
+        const ListValue& list = *object.list();
+        const bool ofTensors = list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
+        const Var item = toVar(object)[toVar(index)];
+        return ofTensors ? makeCell(item) : fromVar(item);
+    }
     std::vector<ScriptValue> arguments{object, index};
     ScriptValue result;
     if (callBuiltin("__getitem__", arguments, result)) return result;
     fail(TraceErrorKind::Type, "a value of type " + typeName(object) + " cannot be indexed");
-}
-
-ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment& env) {
-    const Expression& callee = expression.parts.front();
-    const std::string path = dottedPath(callee);
-    if (callee.kind == Kind::Name && !env.contains(callee.text)) return callNamed(callee.text, expression, env);
-
-    // A method's receiver, unless the path leads out of the function.
-    const bool isMethod = callee.kind == Kind::Attribute && (path.empty() || env.contains(path.substr(0, path.find('.'))));
-    ScriptValue receiver = isMethod ? evaluate(callee.parts.front(), env) : path.empty() || env.contains(path) ? evaluate(callee, env) : GlobalValue{path};
-    std::vector<ScriptValue> arguments;
-    for (std::size_t i = 1; i < expression.parts.size(); ++i) arguments.push_back(evaluate(expression.parts[i], env));
-    std::vector<std::pair<std::string, ScriptValue>> keywords;
-    for (const auto& [key, value] : expression.keywords) keywords.emplace_back(key, evaluate(value, env));
-    const auto* global = receiver.as<GlobalValue>();
-    if (isMethod && !global) return callMethod(receiver, callee.text, std::move(arguments), std::move(keywords));
-    if (global) return callGlobal(isMethod ? global->path + '.' + callee.text : global->path, std::move(arguments), std::move(keywords));
-    fail(TraceErrorKind::Type, "a value of type " + typeName(receiver) + " cannot be called");
-}
-
-ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string& name, std::vector<ScriptValue> arguments,
-                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
-    const ClassDef* type = nullptr;
-    if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) {
-        if (isCallOfModule(name)) return (*module)->callForward(name, std::move(arguments), std::move(keywords));
-        type = &(*module)->type();
-    } else if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
-        type = (*instance)->type;
-    }
-    const FunctionDef* method = type ? type->method(name) : nullptr;
-    if (!method) fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no method '" + name + "'");
-    arguments.insert(arguments.begin(), object);
-    return call(*method, std::move(arguments), true, keywords);
-}
-
-namespace {
-
-/// int(x), float(x), bool(x): of a proxy that is no tensor the proxy itself, for sizes are numbers already.
-ScriptValue converted(const std::string& name, const ScriptValue& value) {
-    const Var var = toVar(value);
-    if (var.isProxy()) {
-        if (!var.tracer().isTensor(var.node())) return var;
-        const std::string_view op = name == "int" ? "Int" : name == "float" ? "Float" : "Bool";
-        return trace::callFunction(trace::Function{op, op, op, false, "prim"}, {var});
-    }
-    if (name == "bool") return Var(truth(value));
-    if (value.isString()) {
-        const std::string& text = var.value().toString();
-        try {
-            return name == "int" ? Var(static_cast<std::int64_t>(std::stoll(text))) : Var(std::stod(text));
-        } catch (const std::exception&) {
-            fail(TraceErrorKind::Value, "'" + text + "' is no number");
-        }
-    }
-    return name == "int" ? Var(var.toInt()) : Var(var.toFloat());
-}
-
-ScriptValue rangeOf(const std::vector<ScriptValue>& arguments) {
-    std::int64_t numbers[3] = {0, 0, 1};
-    for (std::size_t i = 0; i < arguments.size() && i < 3; ++i) numbers[i] = toVar(arguments[i]).toInt();
-    if (arguments.size() == 1) std::swap(numbers[0], numbers[1]);
-    const auto [start, stop, step] = numbers;
-    if (step == 0) fail(TraceErrorKind::Value, "range() needs a step that is not 0");
-    std::vector<ScriptValue> items;
-    for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
-        countStatement();
-        items.emplace_back(Var(i));
-        if (step > 0 ? i > stop - step : i < stop - step) break;  // the next one would pass the end, or overflow
-    }
-    return makeList(std::move(items));
-}
-
-}  // namespace
-
-ScriptValue Interpreter::callNamed(const std::string& name, const Expression& expression, Environment& env) {
-    const auto argument = [&](std::size_t i) {
-        if (expression.parts.size() <= i + 1) fail(TraceErrorKind::Type, name + "() lacks an argument");
-        return evaluate(expression.parts[i + 1], env);
-    };
-    if (name == "annotate" || name == "unchecked_cast") return argument(1);
-    if (name == "uninitialized") return Var();
-    if (name == "int" || name == "float" || name == "bool") return converted(name, argument(0));
-    if (name == "getattr") return attribute(argument(0), toVar(argument(1)).toValue().toString());
-    std::vector<ScriptValue> arguments;
-    for (std::size_t i = 1; i < expression.parts.size(); ++i) arguments.push_back(evaluate(expression.parts[i], env));
-    if (name == "range") return rangeOf(arguments);
-    ScriptValue result;
-    if (callBuiltin(name, arguments, result)) return result;
-    fail(TraceErrorKind::Name, "the function " + name + " is not known");
-}
-
-ScriptValue Interpreter::callGlobal(const std::string& path, std::vector<ScriptValue> arguments,
-                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
-    if (path.starts_with("torch.")) return callOperator(path.substr(6), std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.prim.")) return callOperator("prim." + path.substr(9), std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.aten.")) return callOperator(path.substr(9), std::move(arguments), std::move(keywords));
-    if (path.starts_with("ops.")) return callOperator(path.substr(4), std::move(arguments), std::move(keywords));
-    const bool isNew = path.ends_with(".__new__");
-    const std::string name = isNew ? path.substr(0, path.size() - 8) : path;
-    auto function = m_archive.findFunction(name);
-    if (!function) fail(TraceErrorKind::Runtime, function.error().text());
-    if (*function) return call(**function, std::move(arguments), false, keywords);
-    auto type = m_archive.findClass(name);
-    if (!type) fail(TraceErrorKind::Runtime, type.error().text());
-    if (!*type) fail(TraceErrorKind::Name, "the function " + path + " is not in the archive");
-    if ((*type)->base == "NamedTuple") {
-        if (arguments.size() != (*type)->attributes.size()) fail(TraceErrorKind::Type, name + "() got a wrong number of arguments");
-        return makeTuple(std::move(arguments), *type);
-    }
-    return std::make_shared<InstanceValue>(InstanceValue{name, *type, {}});
 }
 
 }  // namespace sonde::io::script

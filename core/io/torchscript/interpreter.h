@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,9 +12,10 @@ namespace sonde::io::script {
 
 /// Executes the serialised language on values and on proxies (torch/csrc/jit/docs/serialization.md). Operators are those
 /// of the registry; work on numbers, strings, lists and dicts is done here. Throws TraceError: what a model raises, what
-/// is not supported, and conditions that depend on proxies. A condition on a proxy is followed in one case: if one of the
-/// branches does nothing but raise, the other one is taken.
-/// Recursion and the number of statements are bounded.
+/// is not supported, and conditions that depend on proxies, unless the tracer records control flow: then they become
+/// prim::If and prim::Loop with bodies (control_flow.cpp). If one of the branches does nothing but raise, the other one is
+/// taken, and the condition becomes an assertion.
+/// Recursion and the number of statements are bounded; a stop that was asked for is obeyed (base::stopRequested).
 class Interpreter {
   public:
     explicit Interpreter(Archive& archive) : m_archive(archive) {}
@@ -30,22 +32,35 @@ class Interpreter {
 
     Flow run(const std::vector<Statement>& body, Environment& env, ScriptValue& result);
     Flow runIf(const Statement& statement, Environment& env, ScriptValue& result);
+    Flow runWhile(const Statement& statement, Environment& env, ScriptValue& result);
     Flow runFor(const Statement& statement, Environment& env, ScriptValue& result);
+    Flow recordIf(const Statement& statement, const ScriptValue& condition, Environment& env, ScriptValue& result);
+    /// `trips` and `condition` are those of prim::Loop; a For has the first one, a While the second.
+    void recordLoop(const Statement& statement, const Var& trips, const Var& condition, Environment& env);
+    void recordAssertion(const ScriptValue& condition, bool wanted, const std::vector<Statement>& raising, Environment& env);
     void assign(const Expression& target, ScriptValue value, Environment& env);
     void assignAll(const Statement& statement, Environment& env);
 
     ScriptValue evaluate(const Expression& expression, Environment& env);
     ScriptValue evaluateCall(const Expression& expression, Environment& env);
     ScriptValue callNamed(const std::string& name, const Expression& expression, Environment& env);
-    ScriptValue callGlobal(const std::string& path, std::vector<ScriptValue> arguments,
+    ScriptValue callGlobal(const std::string& path, const Expression& expression, std::vector<ScriptValue> arguments,
                            std::vector<std::pair<std::string, ScriptValue>> keywords);
     ScriptValue callMethod(const ScriptValue& object, const std::string& name, std::vector<ScriptValue> arguments,
                            std::vector<std::pair<std::string, ScriptValue>> keywords);
     ScriptValue attribute(const ScriptValue& object, const std::string& name);
     ScriptValue subscript(const ScriptValue& object, const ScriptValue& index);
     std::vector<ScriptValue> unpacked(const ScriptValue& value, std::size_t n);
+    ScriptValue made(ScriptValue container, std::string_view op);
+    ScriptValue callTorch(const std::string& name, const Expression& expression, std::vector<ScriptValue> arguments,
+                          std::vector<std::pair<std::string, ScriptValue>> keywords);
+    bool recordsAll() const;
+    /// x.size() taken apart, if that is what the call for dimension 0 is part of.
+    std::optional<ScriptValue> sizeOfUnpacked(const Expression& expression, const ScriptValue& tensor);
 
     Archive& m_archive;
+    std::unordered_map<const Expression*, ScriptValue> m_sizes;  ///< of calls size(x, i), recorded with the one for 0
+    std::vector<Var> m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back
 };
 
 /// The operator torch.NAME (or ops.NAMESPACE.NAME): first what works on numbers, strings, lists and dicts, then the
@@ -55,6 +70,29 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
 
 /// Operators on plain values. False: not one of them, `result` is untouched.
 bool callBuiltin(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
+
+/// Operators on proxies that are no tensors and on lists that only a run knows: logic, comparison of lists, length,
+/// elements. Only where control flow may be recorded. False: not one of them.
+bool callSymbolic(const std::string& name, std::vector<ScriptValue>& arguments, ScriptValue& result);
+
+/// Is a node of the graph that is recorded, or becomes one when it is used.
+bool isSymbolic(const ScriptValue& value);
+/// A tracer runs that records branches and loops on such values.
+bool recordsControlFlow();
+/// Bounds what a script does. Throws TraceError: too many statements, or a stop was asked for.
+void countStatement();
+
+/// range(stop), range(start, stop), range(start, stop, step).
+struct Range {
+    std::int64_t start;
+    std::int64_t step;
+    std::uint64_t count;
+    std::int64_t at(std::uint64_t i) const {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + i * static_cast<std::uint64_t>(step));
+    }
+};
+/// Throws TraceError for a step of 0 and for proxies.
+Range rangeOf(const std::vector<ScriptValue>& arguments);
 
 /// Whether something is true. Throws for proxies.
 bool truth(const ScriptValue& value);

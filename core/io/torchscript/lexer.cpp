@@ -27,7 +27,9 @@ class Lexer {
 
   private:
     base::Error wrong(const std::string& what) const { return base::unreadable(what, m_file + ":" + std::to_string(m_line)); }
-    void add(Token::Kind kind, std::size_t start) { m_tokens.push_back({kind, m_text.substr(start, m_at - start), {}, m_line}); }
+    void add(Token::Kind kind, std::size_t start) { 
+        m_tokens.push_back({kind, m_text.substr(start, m_at - start), {}, m_line, static_cast<std::uint32_t>(start)});
+    }
     char peek(std::size_t ahead = 0) const { return m_at + ahead < m_text.size() ? m_text[m_at + ahead] : '\0'; }
 
     base::Result<void> indentation() {

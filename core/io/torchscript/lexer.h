@@ -15,6 +15,7 @@ struct Token {
     std::string_view text;   ///< as written; of a symbol: "(", "->", …
     std::string value;       ///< of a string: unescaped
     int line = 0;
+    std::uint32_t offset = 0;  ///< of its first byte in the source
 };
 
 /// Splits a source into tokens, with indentation as in Python. Lines inside brackets go on. Errors name file and line.

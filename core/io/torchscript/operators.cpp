@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/region.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
@@ -131,6 +132,8 @@ void setBase(const ScriptValue& result, const std::shared_ptr<TensorCell>& base)
 
 /// The receiver takes the result; what shares its memory through views is stale from now on.
 void writeBack(TensorCell& receiver, const Var& result) {
+    for (TensorCell* at = &receiver; at; at = at->base.get()) Region::noteChange(*at);
+    receiver.chain = nullptr;
     receiver.var = result;
     ++receiver.version;
     for (TensorCell* at = &receiver; at->base; at = at->base.get()) {

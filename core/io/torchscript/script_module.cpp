@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/trace/tracer.h"
 
 namespace sonde::io::script {
 
@@ -39,6 +40,28 @@ std::vector<trace::ForwardParameter> ScriptModule::signature() const {
     return result;
 }
 
+namespace {
+
+/// A number inside of what a model returns is an output like its tensors: it gets a node. (fx has none for it; but what fx
+/// can trace returns no numbers that stand fast.)
+Var withNumberNodes(const Var& result, trace::Tracer& tracer) {
+    if (!tracer.recordsControlFlow()) return result;
+    if (result.kind() == Var::Kind::Value && result.value().isNumber()) {
+        const std::string op = result.value().kind() == ValueKind::Int ? "Int" : result.value().kind() == ValueKind::Float ? "Float" : "Bool";
+        return tracer.record(graph::ExprKind::CallFunction, {"prim", op, 0}, op, op, {result}, {}, false);
+    }
+    if (result.kind() != Var::Kind::Tuple && result.kind() != Var::Kind::List && result.kind() != Var::Kind::Dict) return result;
+    std::vector<Var> items;
+    for (const Var& item : result.items()) items.push_back(withNumberNodes(item, tracer));
+    if (result.kind() == Var::Kind::Tuple) return Var::tuple(std::move(items));
+    if (result.kind() == Var::Kind::List) return Var::list(std::move(items));
+    std::vector<std::pair<Value, Var>> entries;
+    for (std::size_t i = 0; i < items.size(); ++i) entries.emplace_back(result.keys()[i], items[i]);
+    return Var::dict(std::move(entries));
+}
+
+}  // namespace
+
 Var ScriptModule::forward(std::span<const Var> in) { return forwardFunction()(in); }
 
 std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
@@ -47,7 +70,11 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     return [self, &function](std::span<const Var> in) {
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) arguments.push_back(fromVar(var));
-        return toVar(Interpreter(*self->m_archive).call(function, std::move(arguments), true));
+        const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
+        // What the model gives has its structure, whether or not a node makes it.
+        trace::Tracer* tracer = trace::Tracer::active();
+        if (!tracer || tracer->root() != self) return toVar(result);
+        return withNumberNodes(toVar(withoutNodes(result)), *tracer);
     };
 }
 
@@ -89,7 +116,10 @@ ScriptValue ScriptModule::attribute(const std::string& name) const {
         return std::static_pointer_cast<ScriptModule>(module->shared_from_this());
     }
     for (const NamedSlot& named : ownTensors()) {
-        if (named.name == name) return fromVar(Var::ofSlot(named.slot));
+        if (named.name != name) continue;
+        // As written, what is computed of buffers is recorded like everything else.
+        trace::Tracer* tracer = trace::Tracer::active();
+        return fromVar(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
     }
     for (const ClassAttribute& constant : m_type.attributes) {
         if (constant.name == name && constant.isFinal) return Interpreter(*m_archive).evaluateConstant(constant.value);

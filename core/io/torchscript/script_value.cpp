@@ -1,5 +1,6 @@
 #include "core/io/torchscript/script_value.h"
 
+#include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
@@ -11,21 +12,28 @@ using tensor::ValueKind;
 using trace::TraceError;
 using trace::TraceErrorKind;
 
-ScriptValue makeList(std::vector<ScriptValue> items) { return std::make_shared<ListValue>(ListValue{std::move(items)}); }
+std::uint64_t nextSerial() {
+    thread_local std::uint64_t tSerial = 0;
+    return ++tSerial;
+}
+
+ScriptValue makeList(std::vector<ScriptValue> items) { return std::make_shared<ListValue>(ListValue{.items = std::move(items)}); }
 
 ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type) {
-    return std::make_shared<TupleValue>(TupleValue{std::move(items), type});
+    return std::make_shared<TupleValue>(TupleValue{.items = std::move(items), .type = type});
+}
+
+ScriptValue makeCell(Var tensor) {
+    auto cell = std::make_shared<TensorCell>();
+    cell->var = std::move(tensor);
+    return cell;
 }
 
 namespace {
 
 ScriptValue fromValue(const Value& value) {
     switch (value.kind()) {
-        case ValueKind::Tensor: {
-            auto cell = std::make_shared<TensorCell>();
-            cell->var = Var(value);
-            return cell;
-        }
+        case ValueKind::Tensor: return makeCell(Var(value));
         case ValueKind::List:
         case ValueKind::Tuple:
         case ValueKind::Sequence: {
@@ -65,18 +73,20 @@ ScriptValue fromVar(const Var& var) {
             return var.kind() == Var::Kind::List ? makeList(std::move(items)) : makeTuple(std::move(items));
         }
     }
-    auto cell = std::make_shared<TensorCell>();
-    cell->var = var;
-    return cell;
+    return makeCell(var);
 }
 
 namespace {
 
-Var cellVar(const TensorCell& cell) {
+Var cellVar(TensorCell& cell) {
     bool stale = cell.stale;
     for (const TensorCell* at = &cell; at->base; at = at->base.get()) stale = stale || at->base->version != at->baseVersion;
     if (stale) {
         throw TraceError(TraceErrorKind::Runtime, "a tensor is used whose memory was changed in place through a view: not supported");
+    }
+    if (cell.chain && cell.chain->extended) {
+        cell.var = trace::callFunction(kGetItem, {cell.chain->base, pythonIndex(cell.chain->index)});
+        cell.chain->extended = false;
     }
     // A parameter is a node of the graph as soon as it takes part in it.
     trace::Tracer* tracer = trace::Tracer::active();
@@ -90,22 +100,44 @@ Var cellVar(const TensorCell& cell) {
 
 Var toVar(const ScriptValue& value) {
     if (const Var* var = value.plain()) return *var;
-    if (const TensorCell* cell = value.cell()) return cellVar(*cell);
+    if (TensorCell* cell = value.cell()) return cellVar(*cell);
     std::vector<Var> items;
     if (const ListValue* list = value.list()) {
+        if (list->symbolic.isProxy()) return list->symbolic;
+        if (list->node.isProxy()) return list->node;
         for (const ScriptValue& item : list->items) items.push_back(toVar(item));
         return Var::list(std::move(items));
     }
     if (const TupleValue* tuple = value.tuple()) {
+        if (tuple->node.isProxy()) return tuple->node;
         for (const ScriptValue& item : tuple->items) items.push_back(toVar(item));
         return Var::tuple(std::move(items));
     }
     if (const DictValue* dict = value.dict()) {
+        if (dict->node.isProxy()) return dict->node;
         std::vector<std::pair<Value, Var>> entries;
         for (const auto& [key, item] : dict->items) entries.emplace_back(toVar(key).toValue(), toVar(item));
         return Var::dict(std::move(entries));
     }
     throw TraceError(TraceErrorKind::Type, "a value of type " + typeName(value) + " cannot leave the script");
+}
+
+ScriptValue withoutNodes(const ScriptValue& value) {
+    std::vector<ScriptValue> items;
+    if (const TupleValue* tuple = value.tuple()) {
+        for (const ScriptValue& item : tuple->items) items.push_back(withoutNodes(item));
+        return makeTuple(std::move(items), tuple->type);
+    }
+    if (value.list() && !value.isSymbolicList()) {
+        for (const ScriptValue& item : value.list()->items) items.push_back(withoutNodes(item));
+        return makeList(std::move(items));
+    }
+    if (const DictValue* dict = value.dict()) {
+        auto copy = std::make_shared<DictValue>();
+        for (const auto& [key, item] : dict->items) copy->items.emplace_back(key, withoutNodes(item));
+        return copy;
+    }
+    return value;
 }
 
 std::string typeName(const ScriptValue& value) {
@@ -128,11 +160,20 @@ bool equalValues(const ScriptValue& a, const ScriptValue& b) {
         }
         return true;
     };
+    if (a.isSymbolicList() || b.isSymbolicList()) throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     if (a.list() && b.list()) return equalLists(a.list()->items, b.list()->items);
     if (a.tuple() && b.tuple()) return equalLists(a.tuple()->items, b.tuple()->items);
     if (a.isNumber() && b.isNumber()) return a.plain()->value().number() == b.plain()->value().number();
     if (a.isString() && b.isString()) return a.plain()->value().toString() == b.plain()->value().toString();
     if (a.isNone() || b.isNone()) return a.isNone() && b.isNone();
+    const auto* first = a.as<std::shared_ptr<InstanceValue>>();
+    const auto* second = b.as<std::shared_ptr<InstanceValue>>();
+    if (first && second) {
+        // Members of an enumeration are equal if they have one name; other objects are what they are.
+        if (*first == *second) return true;
+        const bool areEnums = (*first)->type && (*first)->type->base == "Enum" && (*first)->typeName == (*second)->typeName;
+        return areEnums && equalValues((*first)->attributes["name"], (*second)->attributes["name"]);
+    }
     if (a.isProxy() || b.isProxy() || a.cell() || b.cell()) throw TraceError(TraceErrorKind::ControlFlow, trace::kControlFlowText);
     return false;
 }

@@ -16,31 +16,53 @@ using trace::Var;
 class ScriptModule;
 struct ScriptValue;
 
+/// Counts up with everything that a script makes: older than a branch is what has a lower number than its beginning.
+std::uint64_t nextSerial();
+
+/// How a tensor was cut out of another one: x[:, :6] is one step of Python's, two of the archive's.
+struct IndexChain {
+    Var base;
+    std::vector<Var> index;
+    bool extended = false;  ///< the node now stands for the longer index; who still needs the shorter one records it anew
+    std::string place;      ///< text of the source that it stands for; empty if that is not known
+};
+
 /// A tensor as a variable's content: names share it, so that an in-place operator changes what all of them see.
 /// A view knows its base: changing one makes the other stale, and reading something stale is an error, never a wrong number.
-struct TensorCell {
+struct TensorCell : std::enable_shared_from_this<TensorCell> {
     Var var;
     std::shared_ptr<TensorCell> base;
     int version = 0;
     int baseVersion = 0;
     bool stale = false;
+    std::uint64_t serial = nextSerial();
+    std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
 };
 
 struct ListValue {
     std::vector<ScriptValue> items;
+    /// A proxy if only a run knows the elements (a loop that appends); `items` is empty then.
+    Var symbolic = {};
+    bool ofTensors = false;  ///< of a symbolic list: its elements are tensors
+    Var node = {};           ///< the node that made just this list, if such nodes are recorded
+    std::uint64_t serial = nextSerial();
 };
 struct TupleValue {
     std::vector<ScriptValue> items;
     const ClassDef* type = nullptr;  ///< of a named tuple
+    Var node = {};
 };
 struct DictValue {
     std::vector<std::pair<ScriptValue, ScriptValue>> items;
+    Var node = {};
+    std::uint64_t serial = nextSerial();
 };
 /// An instance of a plain class.
 struct InstanceValue {
     std::string typeName;
     const ClassDef* type = nullptr;
     std::map<std::string, ScriptValue> attributes;
+    std::uint64_t serial = nextSerial();
 };
 /// A dotted path that is no variable: "torch.add", "ops.prim.device", "__torch__.own_models.Box".
 struct GlobalValue {
@@ -69,15 +91,23 @@ struct ScriptValue {
     bool isString() const { return plain() && plain()->kind() == Var::Kind::Value && plain()->value().kind() == tensor::ValueKind::String; }
     bool isNumber() const { return plain() && plain()->kind() == Var::Kind::Value && plain()->value().isNumber(); }
     bool isProxy() const { return plain() && plain()->isProxy(); }
+    bool isSymbolicList() const { return list() && list()->symbolic.isProxy(); }
 };
+
+/// A variable of the language before its first assignment: whatever it meets where branches join is what comes out.
+inline constexpr const char* kUninitialized = "<uninitialized>";
+inline bool isUninitialized(const ScriptValue& value) { return value.as<GlobalValue>() && value.as<GlobalValue>()->path == kUninitialized; }
 
 ScriptValue makeList(std::vector<ScriptValue> items);
 ScriptValue makeTuple(std::vector<ScriptValue> items, const ClassDef* type = nullptr);
 
+ScriptValue makeCell(Var tensor);
 /// Tensors get cells, containers their shared forms.
 ScriptValue fromVar(const Var& var);
 /// The way back. Throws TraceError for modules, instances, and tensors that an in-place operator made stale.
 Var toVar(const ScriptValue& value);
+/// The value with containers that know no node.
+ScriptValue withoutNodes(const ScriptValue& value);
 /// "Tensor", "int", "List": for messages.
 std::string typeName(const ScriptValue& value);
 /// Python's equality of numbers, strings, none and containers of them. Throws for tensors and proxies.

@@ -14,6 +14,13 @@ const FunctionDef* ClassDef::method(std::string_view wanted) const {
     return nullptr;
 }
 
+std::string dottedPath(const Expression& expression) {
+    if (expression.kind == Expression::Kind::Name) return expression.text;
+    if (expression.kind != Expression::Kind::Attribute) return {};
+    std::string head = dottedPath(expression.parts.front());
+    return head.empty() ? head : head + '.' + expression.text;
+}
+
 namespace {
 
 constexpr int kMaxDepth = 200;
@@ -48,6 +55,11 @@ class Parser {
         if (!isSymbol(symbol)) return false;
         ++m_at;
         return true;
+    }
+    template <typename Part>
+    void begin(Part& part) const {
+        part.line = peek().line;
+        part.offset = peek().offset;
     }
     base::Error wrong(const std::string& what) const {
         return base::unreadable(what + " where '" + std::string(peek().text.substr(0, 40)) + "' stands",
@@ -186,7 +198,7 @@ class Parser {
 
     base::Result<Statement> statement() {
         Statement result;
-        result.line = peek().line;
+        begin(result);
         if (isWord("if") || isWord("while")) {
             result.kind = isWord("if") ? Statement::Kind::If : Statement::Kind::While;
             ++m_at;
@@ -257,6 +269,7 @@ class Parser {
         Expression tuple;
         tuple.kind = Expression::Kind::Tuple;
         tuple.line = first.line;
+        tuple.offset = first.offset;
         tuple.parts.push_back(std::move(first));
         while (take(",")) {
             if (peek().kind == Token::Kind::Newline) break;
@@ -278,7 +291,8 @@ class Parser {
 
     base::Result<Expression> trailer(Expression object) {
         Expression result;
-        result.line = peek().line;
+        result.line = object.line;
+        result.offset = object.offset;
         if (take(".")) {
             result.kind = Expression::Kind::Attribute;
             SONDE_ASSIGN(result.text, name());
@@ -315,7 +329,7 @@ class Parser {
 
     base::Result<Expression> primary() {
         Expression result;
-        result.line = peek().line;
+        begin(result);
         const Token& token = peek();
         switch (token.kind) {
             case Token::Kind::Name: return nameOrWord();
@@ -346,7 +360,7 @@ class Parser {
     base::Result<Expression> dictLiteral() {
         Expression result;
         result.kind = Expression::Kind::Dict;
-        result.line = peek().line;
+        begin(result);
         while (!take("}")) {
             SONDE_ASSIGN(Expression key, expression());
             SONDE_TRY(expect(":"));
@@ -361,7 +375,7 @@ class Parser {
     base::Result<Expression> parenthesised() {
         Expression tuple;
         tuple.kind = Expression::Kind::Tuple;
-        tuple.line = peek().line;
+        begin(tuple);
         bool comma = false;
         while (!take(")")) {
             SONDE_ASSIGN(Expression item, expression());
@@ -371,6 +385,7 @@ class Parser {
         }
         if (tuple.parts.size() == 1 && !comma) {
             Expression inner = std::move(tuple.parts.front());
+            inner.offset = tuple.offset;
             return inner;
         }
         return tuple;
@@ -378,7 +393,7 @@ class Parser {
 
     base::Result<Expression> nameOrWord() {
         Expression result;
-        result.line = peek().line;
+        begin(result);
         const std::string_view word = m_tokens[m_at++].text;
         if (word == "True") result.kind = Expression::Kind::True;
         else if (word == "False") result.kind = Expression::Kind::False;
@@ -395,7 +410,7 @@ class Parser {
 
     base::Result<Expression> numberLiteral() {
         Expression result;
-        result.line = peek().line;
+        begin(result);
         const std::string_view text = peek().text;
         const char* end = text.data() + text.size();
         if (peek().kind == Token::Kind::Int) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/io/torchscript/source_ranges.h"
 
 namespace sonde::io::script {
 
@@ -26,6 +27,7 @@ struct Expression {
     std::vector<Expression> parts;
     std::vector<Keyword> keywords;  ///< Call
     int line = 0;
+    std::uint32_t offset = 0;  ///< of its first byte in the source
 };
 
 /// NAME=VALUE in a call.
@@ -33,6 +35,9 @@ struct Keyword {
     std::string first;
     Expression second;
 };
+
+/// "torch.nn.functional" of attribute reads, one in the other, that start at a name; empty for anything else.
+std::string dottedPath(const Expression& expression);
 
 struct Statement {
     enum class Kind : std::uint8_t { Assign, Evaluate, If, While, For, Return, Pass };
@@ -43,6 +48,7 @@ struct Statement {
     std::vector<Statement> body;      ///< If: then
     std::vector<Statement> orElse;
     int line = 0;
+    std::uint32_t offset = 0;
 };
 
 struct FunctionParameter {
@@ -52,8 +58,11 @@ struct FunctionParameter {
     Expression fallback;
 };
 
+struct SourceUnit;
+
 struct FunctionDef {
     std::string name;
+    const SourceUnit* unit = nullptr;  ///< the file that it stands in; set by the archive
     std::vector<FunctionParameter> parameters;  ///< of methods without self
     std::string result;                         ///< type as written
     std::vector<Statement> body;
@@ -78,6 +87,8 @@ struct ClassDef {
 
 /// One source file of an archive.
 struct SourceUnit {
+    std::string file;                              ///< "code/__torch__/own_models.py"
+    std::shared_ptr<const SourceRanges> ranges;    ///< the model's own source behind it; null if the archive has none
     std::vector<ClassDef> classes;
     std::vector<FunctionDef> functions;
 };

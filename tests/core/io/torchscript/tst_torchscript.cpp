@@ -11,13 +11,13 @@
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/pickle.h"
 #include "core/io/torchscript/syntax.h"
-#include "core/trace/listing.h"
+#include "tests/support/reference_sets.h"
 
 using namespace sonde;
 
 namespace {
 
-std::string dataPath(const QString& name) { return (QStringLiteral(SONDE_TEST_DATA "/models/") + name).toStdString(); }
+std::string dataPath(const QString& name) { return (test::referenceModels() + '/' + name).toStdString(); }
 
 QByteArray contents(const std::string& path) {
     QFile file(QString::fromStdString(path));
@@ -32,25 +32,10 @@ class TestTorchScript : public QObject {
     Q_OBJECT
 
   private slots:
-    /// The nodes and their modules are those that torch.fx gives for the same model.
-    void listingEqualsFx_data() {
-        QTest::addColumn<QString>("name");
-        for (const char* name : {"resnet18_slim", "mobilenet_v3_small", "squeezenet1_1", "unet_small", "shared_twice", "nested_containers"}) {
-            if (QFile::exists(QString::fromStdString(dataPath(QString(name) + ".trace.pt")))) QTest::newRow(name) << QString(name);
-        }
-    }
-    void listingEqualsFx() {
-        QFETCH(QString, name);
-        const auto document = document::open(dataPath(name + ".trace.pt"));
-        QVERIFY2(document, document ? "" : document.error().text().c_str());
-        QVERIFY((*document)->graph->validate());
-        QCOMPARE(QString::fromStdString(trace::originListing(*(*document)->graph)), QString::fromUtf8(contents(dataPath(name + ".fx.txt"))));
-    }
-
     /// All cases of the reference, outputs and the nodes that correspond.
     void valuesEqualTheReference_data() {
         QTest::addColumn<QString>("archive");
-        const QDir folder(QStringLiteral(SONDE_TEST_DATA "/models"));
+        const QDir folder(test::referenceModels());
         for (const QString& file : folder.entryList({"*.trace.pt", "*.script.pt", "*.frozen.pt"})) {
             if (folder.exists(file.section('.', 0, 0) + ".npz")) QTest::newRow(qPrintable(file)) << file;
         }

@@ -1,0 +1,280 @@
+// Calls: of modules, methods and functions of the archive, of operators, and of the functions that the language itself has.
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/python_forms.h"
+#include "core/io/torchscript/region.h"
+#include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/source_stack.h"
+#include "core/trace/error.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using trace::TraceError;
+using trace::TraceErrorKind;
+using Kind = Expression::Kind;
+
+namespace {
+
+[[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
+
+/// forward, forward1 (a traced module's second call), forward__0 (an overload).
+bool isCallOfModule(const std::string& name) {
+    if (!name.starts_with("forward")) return false;
+    const std::size_t digits = name.starts_with("forward__") ? 9 : 7;
+    return std::all_of(name.begin() + static_cast<std::ptrdiff_t>(digits), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// torch optimises a method's graph before it is inlined into its caller's.
+bool inSubmodule() { return !trace::Tracer::active()->currentModuleQualifiedName().empty(); }
+
+/// Operators that change their first argument and are no tensor operators.
+bool changesContainer(const std::string& name) {
+    static const std::set<std::string, std::less<>> names{"append", "insert", "pop", "extend", "reverse", "sort", "clear", "remove",
+                                                          "popitem", "setdefault", "update", "_set_item", "Delete"};
+    return names.contains(name);
+}
+
+/// A number before an operator and a tensor behind it go through functions of torch's own prelude: `1.0 - x` is
+/// add(neg(x), 1.0) in the archive, `1.0 / x` is mul(reciprocal(x), 1.0). The tensor's expression; null for all else.
+const Expression* behindNumber(const Expression& expression, std::string_view inner, std::string_view prelude) {
+    if (expression.parts.size() != 3 || !expression.keywords.empty() || SourceFrame::placeOf(expression).text != prelude) return nullptr;
+    const Expression& first = expression.parts[1];
+    return first.kind == Kind::Call && first.parts.size() == 2 && dottedPath(first.parts[0]) == inner ? &first.parts[1] : nullptr;
+}
+
+}  // namespace
+
+ScriptValue Interpreter::evaluateCall(const Expression& expression, Environment& env) {
+    const Expression& callee = expression.parts.front();
+    const std::string path = dottedPath(callee);
+    if (callee.kind == Kind::Name && !env.contains(callee.text)) return callNamed(callee.text, expression, env);
+
+    // A method's receiver, unless the path leads out of the function.
+    const bool isMethod = callee.kind == Kind::Attribute && (path.empty() || env.contains(path.substr(0, path.find('.'))));
+    ScriptValue receiver = isMethod ? evaluate(callee.parts.front(), env) : path.empty() || env.contains(path) ? evaluate(callee, env) : GlobalValue{path};
+    std::vector<ScriptValue> arguments;
+    if ((path == "torch.add" || path == "torch.mul") && trace::Tracer::active() && !recordsAll()) {
+        const bool isSum = path == "torch.add";
+        const Expression* operand = isSum ? behindNumber(expression, "torch.neg", "torch.neg(b) + a")
+                                          : behindNumber(expression, "torch.reciprocal", "torch.reciprocal(b) * a");
+        if (operand) {
+            const ScriptValue tensor = evaluate(*operand, env);
+            const ScriptValue number = evaluate(expression.parts[2], env);
+            SourceFrame::at(expression);
+            if (isSum) return callOperator("rsub", {tensor, number}, {});
+            return makeCell(trace::callFunction(trace::Function{"truediv", "truediv", "operator.truediv", true, "prim"}, {toVar(number), toVar(tensor)}));
+        }
+    }
+    for (std::size_t i = 1; i < expression.parts.size(); ++i) arguments.push_back(evaluate(expression.parts[i], env));
+    std::vector<std::pair<std::string, ScriptValue>> keywords;
+    for (const auto& [key, value] : expression.keywords) keywords.emplace_back(key, evaluate(value, env));
+    const auto* global = receiver.as<GlobalValue>();
+    SourceFrame::at(expression);
+    if (isMethod && !global) return callMethod(receiver, callee.text, std::move(arguments), std::move(keywords));
+    if (global) {
+        return callGlobal(isMethod ? global->path + '.' + callee.text : global->path, expression, std::move(arguments), std::move(keywords));
+    }
+    fail(TraceErrorKind::Type, "a value of type " + typeName(receiver) + " cannot be called");
+}
+
+ScriptValue Interpreter::callMethod(const ScriptValue& object, const std::string& name, std::vector<ScriptValue> arguments,
+                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
+    const ClassDef* type = nullptr;
+    if (const auto* module = object.as<std::shared_ptr<ScriptModule>>()) {
+        if (isCallOfModule(name)) return (*module)->callForward(name, std::move(arguments), std::move(keywords));
+        type = &(*module)->type();
+    } else if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
+        type = (*instance)->type;
+    }
+    const FunctionDef* method = type ? type->method(name) : nullptr;
+    if (!method) fail(TraceErrorKind::Attribute, "a value of type " + typeName(object) + " has no method '" + name + "'");
+    arguments.insert(arguments.begin(), object);
+    return call(*method, std::move(arguments), true, keywords);
+}
+
+namespace {
+
+/// What a number was before NumToTensor; nothing for anything else.
+std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
+    const graph::InternalGraph& graph = *var.tracer().recorded();
+    const graph::Expr& maker = graph.expr(graph.node(var.node()).producer);
+    if (maker.op.name != "NumToTensor" || maker.arguments.front().kind != graph::Argument::Kind::Node) return std::nullopt;
+    return ScriptValue(Var::proxy(var.tracer(), maker.arguments.front().node));
+}
+
+/// int(x), float(x), bool(x): of a proxy that is no tensor the proxy itself, for sizes are numbers already.
+ScriptValue converted(const std::string& name, const ScriptValue& value, bool recordsAll) {
+    const Var var = toVar(value);
+    if (var.isProxy()) {
+        if (!var.tracer().isTensor(var.node())) return var;
+        if (name == "int" && recordsAll && inSubmodule()) {
+            if (auto number = beforeNumToTensor(var)) return *number;
+        }
+        const std::string_view op = name == "int" ? "Int" : name == "float" ? "Float" : "Bool";
+        return trace::callFunction(trace::Function{op, op, op, false, "prim"}, {var});
+    }
+    if (name == "bool") return Var(truth(value));
+    if (value.isString()) {
+        const std::string& text = var.value().toString();
+        try {
+            return name == "int" ? Var(static_cast<std::int64_t>(std::stoll(text))) : Var(std::stod(text));
+        } catch (const std::exception&) {
+            fail(TraceErrorKind::Value, "'" + text + "' is no number");
+        }
+    }
+    return name == "int" ? Var(var.toInt()) : Var(var.toFloat());
+}
+
+/// A range that is more than walked through.
+ScriptValue rangeAsList(const std::vector<ScriptValue>& arguments) {
+    constexpr std::uint64_t kMaxElements = 10'000'000;
+    const Range range = rangeOf(arguments);
+    if (range.count > kMaxElements) fail(TraceErrorKind::Runtime, "a list grows beyond bounds");
+    std::vector<ScriptValue> items;
+    for (std::uint64_t i = 0; i < range.count; ++i) items.emplace_back(Var(range.at(i)));
+    return makeList(std::move(items));
+}
+
+/// "List[Tensor]" of a type that stands where a value could.
+std::string typeText(const Expression& type) {
+    if (type.kind != Kind::Subscript) return type.kind == Kind::None ? "NoneType" : dottedPath(type);
+    std::string text = typeText(type.parts.front()) + '[';
+    for (std::size_t i = 1; i < type.parts.size(); ++i) text += (i > 1 ? "," : "") + typeText(type.parts[i]);
+    return text + ']';
+}
+
+/// Whether a value is of a type, or of one of several. What only a run knows cannot be asked.
+bool isInstance(const ScriptValue& value, const Expression& type) {
+    if (type.kind == Kind::List || type.kind == Kind::Tuple) {
+        return std::ranges::any_of(type.parts, [&](const Expression& one) { return isInstance(value, one); });
+    }
+    const std::string text = typeText(type);
+    if (text.starts_with("Optional[")) return value.isNone() || isInstance(value, type.parts.at(1));
+    const bool isPlain = value.plain() && value.plain()->kind() == Var::Kind::Value;
+    const auto is = [&](tensor::ValueKind kind) { return isPlain && value.plain()->value().kind() == kind; };
+    if (text == "Tensor") return value.cell() != nullptr;
+    if (value.isProxy()) fail(TraceErrorKind::ControlFlow, "isinstance() of a symbolic value");
+    if (text == "int") return is(tensor::ValueKind::Int);
+    if (text == "float") return is(tensor::ValueKind::Float);
+    if (text == "bool") return is(tensor::ValueKind::Bool);
+    if (text == "str") return value.isString();
+    if (text == "NoneType") return value.isNone();
+    if (text.starts_with("List") || text == "list") return value.list() != nullptr;
+    if (text.starts_with("Dict") || text == "dict") return value.dict() != nullptr;
+    if (text.starts_with("Tuple") || text == "tuple") return value.tuple() != nullptr;
+    const auto* instance = value.as<std::shared_ptr<InstanceValue>>();
+    const std::string name = instance ? (*instance)->typeName : typeName(value);
+    return name == text || text.ends_with('.' + name);
+}
+
+}  // namespace
+
+ScriptValue Interpreter::callNamed(const std::string& name, const Expression& expression, Environment& env) {
+    const auto argument = [&](std::size_t i) {
+        if (expression.parts.size() <= i + 1) fail(TraceErrorKind::Type, name + "() lacks an argument");
+        return evaluate(expression.parts[i + 1], env);
+    };
+    if (name == "annotate" || name == "unchecked_cast") {
+        const ScriptValue value = argument(1);
+        const std::string type = typeText(expression.parts[1]);
+        if (value.list() && type == "List[Tensor]") value.list()->ofTensors = true;
+        return value.isProxy() && type == "Tensor" ? makeCell(*value.plain()) : value;
+    }
+    if (name == "uninitialized") return GlobalValue{kUninitialized};
+    if (name == "unchecked_unwrap_optional") return argument(0);
+    if (name == "isinstance") {
+        const ScriptValue value = argument(0);
+        if (expression.parts.size() != 3) fail(TraceErrorKind::Type, "isinstance() takes a value and a type");
+        return Var(isInstance(value, expression.parts[2]));
+    }
+    if (name == "fork" && expression.parts.size() > 1) {
+        // Nothing runs beside: the function is called at once, and waiting for it gives its result.
+        Expression call = expression;
+        call.parts.erase(call.parts.begin());
+        return evaluate(call, env);
+    }
+    if (name == "int" || name == "float" || name == "bool") return converted(name, argument(0), recordsAll());
+    if (name == "getattr") return attribute(argument(0), toVar(argument(1)).toValue().toString());
+    std::vector<ScriptValue> arguments;
+    for (std::size_t i = 1; i < expression.parts.size(); ++i) arguments.push_back(evaluate(expression.parts[i], env));
+    if (name == "range") return rangeAsList(arguments);
+    if (name == "print") return Var();
+    ScriptValue result;
+    if (callBuiltin(name, arguments, result)) return result;
+    fail(TraceErrorKind::Name, "the function " + name + " is not known");
+}
+
+std::optional<ScriptValue> Interpreter::sizeOfUnpacked(const Expression& expression, const ScriptValue& tensor) {
+    if (const auto known = m_sizes.find(&expression); known != m_sizes.end()) {
+        const ScriptValue size = known->second;
+        m_sizes.erase(known);
+        return size;
+    }
+    if (!trace::Tracer::active() || !tensor.cell() || !isSymbolic(tensor) || expression.parts[2].integer != 0) return std::nullopt;
+    const std::vector<const Expression*> calls = unpackedSizes(*SourceFrame::function(), expression);
+    if (calls.empty()) return std::nullopt;
+    const Var sizes = trace::callFunction(trace::Function{"size", "size", "torch.size", false}, {toVar(tensor)});
+    const std::vector<Var> parts = sizes.unpack(calls.size());
+    for (std::size_t i = 1; i < calls.size(); ++i) m_sizes[calls[i]] = parts[i];
+    return ScriptValue(parts[0]);
+}
+
+/// An operator torch.NAME of the archive.
+ScriptValue Interpreter::callTorch(const std::string& name, const Expression& expression, std::vector<ScriptValue> arguments,
+                                   std::vector<std::pair<std::string, ScriptValue>> keywords) {
+    if (!arguments.empty() && changesContainer(name)) {
+        if (const auto* list = arguments[0].as<std::shared_ptr<ListValue>>()) Region::noteChange(*list);
+        if (const auto* dict = arguments[0].as<std::shared_ptr<DictValue>>()) Region::noteChange(*dict);
+    }
+    if (name == "wait" && arguments.size() == 1) return arguments[0];
+    if (name == "_unwrap_optional" && arguments.size() == 1) {
+        if (arguments[0].isNone()) fail(TraceErrorKind::Value, "a value that is None is used");
+        return arguments[0];
+    }
+    if ((name == "item" || name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") && arguments.size() == 1 && isSymbolic(arguments[0])) {
+        return ScriptValue(trace::callFunction(trace::Function{"item", "item", "Tensor.item", false, "prim"}, {toVar(arguments[0])}));
+    }
+    ScriptValue result;
+    if (keywords.empty() && recordsControlFlow() && callSymbolic(name, arguments, result)) return result;
+    if (recordsAll()) {
+        if (name == "prim.NumToTensor" && arguments.size() == 1 && isSymbolic(arguments[0])) {
+            const Var tensor = trace::callFunction(trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])});
+            if (inSubmodule()) m_numberTensors.push_back(tensor);
+            return makeCell(tensor);
+        }
+    } else if (keywords.empty()) {
+        if (name == "size" && arguments.size() == 2) {
+            if (auto size = sizeOfUnpacked(expression, arguments[0])) return *size;
+        }
+        if (auto python = asPython(name, arguments, SourceFrame::placeOf(expression))) return *python;
+    }
+    return callOperator(name, std::move(arguments), std::move(keywords));
+}
+
+ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression, std::vector<ScriptValue> arguments,
+                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
+    if (path.starts_with("torch.")) return callTorch(path.substr(6), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.prim.")) return callTorch("prim." + path.substr(9), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.aten.")) return callTorch(path.substr(9), expression, std::move(arguments), std::move(keywords));
+    if (path.starts_with("ops.")) return callTorch(path.substr(4), expression, std::move(arguments), std::move(keywords));
+    const bool isNew = path.ends_with(".__new__");
+    const std::string name = isNew ? path.substr(0, path.size() - 8) : path;
+    auto function = m_archive.findFunction(name);
+    if (!function) fail(TraceErrorKind::Runtime, function.error().text());
+    if (*function) return call(**function, std::move(arguments), false, keywords);
+    auto type = m_archive.findClass(name);
+    if (!type) fail(TraceErrorKind::Runtime, type.error().text());
+    if (!*type) fail(TraceErrorKind::Name, "the function " + path + " is not in the archive");
+    if ((*type)->base == "NamedTuple") {
+        if (arguments.size() != (*type)->attributes.size()) fail(TraceErrorKind::Type, name + "() got a wrong number of arguments");
+        return makeTuple(std::move(arguments), *type);
+    }
+    return std::make_shared<InstanceValue>(InstanceValue{name, *type, {}});
+}
+
+}  // namespace sonde::io::script

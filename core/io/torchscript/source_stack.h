@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/io/torchscript/syntax.h"
+
+namespace sonde::io::script {
+
+/// One call of a function of an archive while it runs, innermost last: from it the tracer learns where in the model's own
+/// source (or else in the archive's code) each operation stands, and through which calls it came there.
+class SourceFrame {
+  public:
+    explicit SourceFrame(const FunctionDef& function);
+    ~SourceFrame();
+    SourceFrame(const SourceFrame&) = delete;
+    SourceFrame& operator=(const SourceFrame&) = delete;
+
+    /// Where the innermost call is now.
+    static void at(const Statement& statement);
+    static void at(const Expression& expression);
+    /// What is known of the source behind an expression of the innermost call.
+    static SourceRanges::Place placeOf(const Expression& expression);
+    /// The innermost call's function; null outside of any.
+    static const FunctionDef* function();
+
+  private:
+    friend class ScriptSite;
+    SourceRanges::Place place() const;
+
+    const FunctionDef& m_function;
+    std::size_t m_statement = 0;  ///< byte offsets
+    std::size_t m_expression = 0;
+    int m_line = 0;
+    SourceFrame* m_outer;
+};
+
+}  // namespace sonde::io::script

@@ -1,0 +1,261 @@
+// The serialised language, form by form, on archives written here; every expected value is worked out by hand.
+
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+#include "core/document/document.h"
+#include "core/exec/run.h"
+#include "tests/support/script_archive.h"
+
+using namespace sonde;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+/// A model whose forward has this body (indented by four), and what else its file holds.
+std::string model(const std::string& body, const std::string& result = "Tensor", const std::string& attributes = {}, const std::string& behind = {}) {
+    return "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n" + attributes + "  def forward(self: __torch__.M,\n    x: Tensor) -> " + result +
+           ":\n" + body + behind;
+}
+
+class Script {
+  public:
+    explicit Script(const std::string& source, const std::string& attributes = {}, test::Records more = {}) {
+        const std::string path = m_folder.filePath("m.pt").toStdString();
+        test::writeScript(path, source, attributes, std::move(more));
+        opened = document::open(path);
+    }
+    /// Runs on x = values (one dimension).
+    exec::Recording run(const std::vector<float>& values, std::stop_token stop = {}) const {
+        const auto plan = exec::Plan::make((*opened)->graph, {});
+        exec::Runner runner(1);
+        const Tensor x = Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values);
+        base::WorkContext work;
+        work.stop = stop;
+        return runner.run(**plan, std::vector<Value>{Value(x)}, work);
+    }
+
+    base::Result<std::shared_ptr<const document::Document>> opened = base::unreadable("not opened");
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+/// The outputs' numbers, or the error.
+QString numbers(const exec::Recording& recording) {
+    if (recording.error) return QString::fromStdString(recording.error->text());
+    QStringList parts;
+    const std::function<void(const Value&)> add = [&](const Value& value) {
+        if (value.isTensor()) {
+            for (std::int64_t i = 0; i < value.tensor().numel(); ++i) parts << QString::number(value.tensor().toDouble(i));
+        } else if (value.isListLike()) {
+            for (const Value& item : value.items()) add(item);
+        } else if (value.kind() == tensor::ValueKind::Dict) {
+            for (const auto& [key, item] : value.dictItems()) add(item);
+        } else {
+            parts << QString::fromStdString(value.text());
+        }
+    };
+    for (const Value& output : recording.outputs) add(output);
+    return parts.join(' ');
+}
+
+}  // namespace
+
+class TestTorchScriptLanguage : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void forms_data() {
+        QTest::addColumn<QByteArray>("source");
+        QTest::addColumn<QString>("expected");  // for x = 1, 2
+        const auto add = [](const char* name, const std::string& source, const char* expected) {
+            QTest::newRow(name) << QByteArray::fromStdString(source) << QString(expected);
+        };
+        add("number arithmetic", model("    a = torch.floordiv(-7, 2)\n    b = torch.remainder(-7, 2)\n    c = torch.pow(2, 10)\n    return torch.add(x, torch.add(torch.add(a, b), c))\n"),
+            "1022 1023");
+        add("while", model("    i = 0\n    y = x\n    _0 = torch.lt(i, 3)\n    while _0:\n      y = torch.mul(y, 2)\n      i = torch.add(i, 1)\n      _0 = torch.lt(i, 3)\n    return y\n"), "8 16");
+        add("for over a list's length",
+            model("    xs = [1., 2., 4.]\n    s = 0.\n    for i in range(torch.len(xs)):\n      s = torch.add(s, xs[i])\n    return torch.mul(x, s)\n"), "7 14");
+        add("branch on data", model("    if bool(torch.gt(torch.sum(x), 2)):\n      y = torch.neg(x)\n    else:\n      y = x\n    return y\n"), "-1 -2");
+        add("branch on data, other side", model("    if bool(torch.gt(torch.sum(x), 5)):\n      y = torch.neg(x)\n    else:\n      y = x\n    return y\n"), "1 2");
+        add("branches return", model("    if bool(torch.gt(torch.sum(x), 2)):\n      return torch.mul(x, 3)\n    else:\n      return x\n"), "3 6");
+        add("numbers out of branches",
+            model("    if bool(torch.gt(torch.sum(x), 2)):\n      n, s = 3, (x, 4)\n    else:\n      n, s = 5, (torch.neg(x), 6)\n    y, m, = s\n    return torch.add(torch.mul(y, n), m)\n"), "7 10");
+        add("in place inside of a branch", model("    y = torch.mul(x, 1)\n    if bool(torch.gt(torch.sum(x), 2)):\n      _0 = torch.add_(y, 10)\n    else:\n      pass\n    return y\n"), "11 12");
+        add("in place, not taken", model("    y = torch.mul(x, 1)\n    if bool(torch.gt(torch.sum(x), 5)):\n      _0 = torch.add_(y, 10)\n    else:\n      pass\n    return y\n"), "1 2");
+        add("list grows in a branch",
+            model("    ys = annotate(List[Tensor], [])\n    _0 = torch.append(ys, x)\n    if bool(torch.gt(torch.sum(x), 2)):\n      _1 = torch.append(ys, torch.neg(x))\n    else:\n      pass\n    return torch.cat(ys)\n"),
+            "1 2 -1 -2");
+        add("list grows in a loop",
+            model("    ys = annotate(List[Tensor], [])\n    for i in range(torch.size(x, 0)):\n      _0 = torch.append(ys, torch.mul(x, i))\n    return torch.cat(ys)\n"), "0 0 1 2");
+        add("loop until the data says so",
+            model("    y = x\n    n = 0\n    _0 = bool(torch.lt(torch.max(y), 10))\n    while _0:\n      y1 = torch.mul(y, 2)\n      n1 = torch.add(n, 1)\n      _0, y, n = bool(torch.lt(torch.max(y1), 10)), y1, n1\n    return (y, n)\n", "Tuple[Tensor, int]"),
+            "8 16 3");
+        add("loop in a loop",
+            model("    y = x\n    for i in range(torch.size(x, 0)):\n      z = y\n      for j in range(torch.add(i, 1)):\n        z = torch.add(z, 1)\n      y = z\n    return y\n"), "4 5");
+        add("tuples around a loop",
+            model("    s = (x, 1)\n    for i in range(torch.size(x, 0)):\n      a, b, = s\n      s = (torch.add(a, b), torch.mul(b, 2))\n    c, d, = s\n    return torch.mul(c, d)\n"), "16 20");
+        add("uninitialised flags",
+            model("    _0 = uninitialized(Tensor)\n    if bool(torch.gt(torch.sum(x), 2)):\n      _1, _2 = True, torch.neg(x)\n    else:\n      _1, _2 = False, _0\n    if _1:\n      y = _2\n    else:\n      y = x\n    return y\n"),
+            "-1 -2");
+        add("dict", model("    d = {\"a\": 1, \"b\": 2}\n    torch._set_item(d, \"c\", 3)\n    s = 0\n    for i in range(torch.len(torch.keys(d))):\n      s = torch.add(s, torch.list(torch.values(d))[i])\n    return torch.add(x, s)\n"), "7 8");
+        add("dict of tensors", model("    d = annotate(Dict[str, Tensor], {})\n    torch._set_item(d, \"n\", torch.neg(x))\n    return d\n", "Dict[str, Tensor]"), "-1 -2");
+        add("contains", model("    if torch.__contains__([\"a\", \"b\"], \"b\"):\n      n = 2\n    else:\n      n = 3\n    return torch.mul(x, n)\n"), "2 4");
+        add("optional", model("    n = annotate(Optional[int], None)\n    if torch.__is__(n, None):\n      m = 5\n    else:\n      m = unchecked_cast(int, n)\n    return torch.mul(x, m)\n"), "5 10");
+        add("optional that the data decides",
+            model("    if bool(torch.gt(torch.sum(x), 2)):\n      y : Optional[Tensor] = torch.neg(x)\n    else:\n      y = None\n    if torch.__isnot__(y, None):\n      z = torch.mul(unchecked_cast(Tensor, y), 2)\n    else:\n      z = x\n    return z\n"),
+            "-2 -4");
+        add("isinstance", model("    if isinstance(3, int):\n      n = 2\n    else:\n      n = 3\n    if isinstance(x, [int, float]):\n      m = 100\n    else:\n      m = 0\n    return torch.add(torch.mul(x, n), m)\n"), "2 4");
+        add("strings", model("    s = torch.format(\"{}-{}\", 1, \"b\")\n    if torch.eq(s, \"1-b\"):\n      n = torch.len(torch.add(s, \"c\"))\n    else:\n      n = 0\n    return torch.mul(x, n)\n"), "4 8");
+        add("print and del", model("    print(\"x\", 1)\n    d = {\"a\": 1}\n    torch.Delete(d, \"a\")\n    return torch.mul(x, torch.len(d))\n"), "0 0");
+        add("fork and wait", model("    f = fork(__torch__.twice, x)\n    return torch.wait(f)\n", "Tensor", {}, "def twice(x: Tensor) -> Tensor:\n  return torch.mul(x, 2)\n"), "2 4");
+        add("functions with defaults and keywords",
+            model("    return __torch__.f(x, c=3)\n", "Tensor", {}, "def f(x: Tensor,\n    b: int=10,\n    c: int=1) -> Tensor:\n  return torch.add(torch.mul(x, c), b)\n"), "13 16");
+        add("recursion that ends",
+            model("    return torch.mul(x, __torch__.fact(5))\n", "Tensor", {}, "def fact(n: int) -> int:\n  if torch.le(n, 1):\n    _0 = 1\n  else:\n    _0 = torch.mul(n, __torch__.fact(torch.sub(n, 1)))\n  return _0\n"),
+            "120 240");
+        add("classes",
+            model("    c = __torch__.Counter.__new__(__torch__.Counter)\n    _0 = (c).__init__(3, )\n    _1 = (c).bump(4, )\n    return torch.mul(x, c.n)\n", "Tensor", {},
+                  "class Counter:\n  n : int\n  def __init__(self: __torch__.Counter,\n    start: int) -> NoneType:\n    self.n = start\n    return None\n"
+                  "  def bump(self: __torch__.Counter,\n    by: int) -> int:\n    n = self.n\n    self.n = torch.add(n, by)\n    return self.n\n"),
+            "7 14");
+        add("named tuples",
+            model("    p = __torch__.P(x, 4)\n    return torch.mul(p.t, p.n)\n", "Tensor", {}, "class P(NamedTuple):\n  t : Tensor\n  n : int\n"), "4 8");
+        add("enums",
+            model("    c = __torch__.Color.RED\n    if torch.eq(c, __torch__.Color.RED):\n      n = c.value\n    else:\n      n = 0\n    return torch.mul(x, n)\n", "Tensor", {}, "class Color(Enum):\n  RED = 7\n  BLUE = 8\n"), "7 14");
+        add("conversions", model("    a = int(torch.sum(x))\n    b = float(a)\n    return torch.mul(x, b)\n"), "3 6");
+        add("index by data", model("    xs = [10., 20., 30., 40.]\n    return torch.mul(x, xs[int(torch.sum(x))])\n"), "40 80");
+        add("logic on data", model("    a = bool(torch.gt(torch.sum(x), 2))\n    b = bool(torch.gt(torch.sum(x), 5))\n    if torch.__and__(a, torch.__not__(b)):\n      n = 2\n    else:\n      n = 3\n    return torch.mul(x, n)\n"), "2 4");
+        add("sizes compared as lists", model("    if torch.eq(torch.size(x), [2]):\n      n = 2\n    else:\n      n = 3\n    return torch.mul(x, n)\n"), "2 4");
+        add("a number before a tensor", model("    return torch.div(torch.rsub(x, 1), 2)\n"), "0 -0.5");
+    }
+    void forms() {
+        QFETCH(QByteArray, source);
+        QFETCH(QString, expected);
+        const Script script(source.toStdString());
+        QVERIFY2(script.opened, script.opened ? "" : script.opened.error().text().c_str());
+        const auto valid = (*script.opened)->graph->validate();
+        QVERIFY2(valid, valid ? "" : valid.error().text().c_str());
+        QCOMPARE(numbers(script.run({1, 2})), expected);
+    }
+
+    /// What data decides is recorded and not run as a whole.
+    void dataDependentFormsAreNotOpaque_data() {
+        QTest::addColumn<QByteArray>("body");
+        QTest::newRow("list grows in a loop") << QByteArray("    ys = annotate(List[Tensor], [])\n    for i in range(torch.size(x, 0)):\n      _0 = torch.append(ys, x)\n    return torch.cat(ys)\n");
+        QTest::newRow("branch") << QByteArray("    if bool(torch.gt(torch.sum(x), 2)):\n      y = torch.neg(x)\n    else:\n      y = x\n    return y\n");
+    }
+    void dataDependentFormsAreNotOpaque() {
+        QFETCH(QByteArray, body);
+        const Script script(model(body.toStdString()));
+        QVERIFY(script.opened);
+        const graph::InternalGraph& graph = *(*script.opened)->graph;
+        for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) QVERIFY(!graph.expr(id).callable);
+    }
+
+    /// A dict that changes with the data cannot be followed: the module runs as one call and gives the right values.
+    void whatCannotBeRecordedRunsAsOneCall() {
+        const Script script(model("    d = {\"a\": 1}\n    for i in range(torch.size(x, 0)):\n      torch._set_item(d, \"b\", i)\n    return torch.mul(x, torch.len(d))\n"));
+        QVERIFY(script.opened);
+        const graph::InternalGraph& graph = *(*script.opened)->graph;
+        QVERIFY(std::ranges::any_of(graph.main().order, [&](graph::ExprId id) { return graph.expr(id).callable != nullptr; }));
+        QCOMPARE(numbers(script.run({1, 2})), QStringLiteral("2 4"));
+    }
+
+    void raisesAreErrors() {
+        const Script script(model("    if torch.eq(1, 1):\n      ops.prim.RaiseException(\"no good\", \"builtins.ValueError\")\n    else:\n      pass\n    return x\n"));
+        QVERIFY(script.opened);
+        const exec::Recording recording = script.run({1, 2});
+        QVERIFY(recording.error);
+        QVERIFY(QString::fromStdString(recording.error->text()).contains("no good"));
+    }
+
+    /// Without a .debug_pkl the archive's own code is the source.
+    void sourceFallsBackToTheArchivesCode() {
+        const Script script(model("    y = torch.neg(x)\n    return torch.mul(y, 2)\n"));
+        QVERIFY(script.opened);
+        const graph::InternalGraph& graph = *(*script.opened)->graph;
+        const graph::NodeId node = graph.findNode("mul");
+        QVERIFY(node.valid());
+        QCOMPARE(graph.expr(graph.node(node).producer).source.text(), std::string("code/__torch__.py:7"));
+    }
+
+    void endlessLoopsAreBoundedAndCancelled() {
+        // The tracer gives up, so that it is one call; that runs until it is told to stop.
+        const Script script(model("    y = x\n    while True:\n      y = torch.add(y, 1)\n    return y\n"));
+        QVERIFY2(script.opened, script.opened ? "" : script.opened.error().text().c_str());
+        std::stop_source stop;
+        std::jthread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(300));
+            stop.request_stop();
+        });
+        QElapsedTimer timer;
+        timer.start();
+        const exec::Recording recording = script.run({1, 2}, stop.get_token());
+        QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY(recording.error);
+        QCOMPARE(recording.error->exitStatus(), 5);
+    }
+
+    /// A recorded loop that never ends is cancelled like one of ONNX.
+    void endlessRecordedLoopsAreCancelled() {
+        const Script script(model("    y = x\n    _0 = bool(torch.gt(torch.sum(y), 0))\n    while _0:\n      y1 = torch.abs(y)\n      _0, y = bool(torch.ge(torch.sum(y1), 0)), y1\n    return y\n"));
+        QVERIFY(script.opened);
+        std::stop_source stop;
+        std::jthread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            stop.request_stop();
+        });
+        const exec::Recording recording = script.run({1, 2}, stop.get_token());
+        QVERIFY(recording.error);
+        QCOMPARE(recording.error->exitStatus(), 5);
+    }
+
+    void longLoopsWithoutTensorsAreCancelled() {
+        const Script script(model("    n = 0\n    for i in range(9223372036854775807):\n      n = i\n    return torch.mul(x, n)\n"));
+        QVERIFY(script.opened);
+        std::stop_source stop;
+        std::jthread later([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            stop.request_stop();
+        });
+        const exec::Recording recording = script.run({1, 2}, stop.get_token());
+        QVERIFY(recording.error);
+        QCOMPARE(recording.error->exitStatus(), 5);
+    }
+
+    void endlessRecursionIsAnError() {
+        const Script script(model("    return __torch__.f(x)\n", "Tensor", {}, "def f(x: Tensor) -> Tensor:\n  return __torch__.f(x)\n"));
+        QVERIFY(script.opened);
+        const exec::Recording recording = script.run({1, 2});
+        QVERIFY(recording.error);
+        QVERIFY2(QString::fromStdString(recording.error->text()).contains("deep"), recording.error->text().c_str());
+    }
+
+    void absurdSizesAreErrors_data() {
+        QTest::addColumn<QByteArray>("body");
+        QTest::newRow("list") << QByteArray("    l = torch.mul([1], 4611686018427387904)\n    return torch.mul(x, torch.len(l))\n");
+        QTest::newRow("range") << QByteArray("    l = torch.list(range(9223372036854775807))\n    return torch.mul(x, torch.len(l))\n");
+        QTest::newRow("zeros") << QByteArray("    return torch.zeros([1099511627776, 1099511627776])\n");
+        QTest::newRow("string") << QByteArray("    s = \"abcdefgh\"\n    for i in range(40):\n      s = torch.add(s, s)\n    return torch.mul(x, torch.len(s))\n");
+    }
+    void absurdSizesAreErrors() {
+        QFETCH(QByteArray, body);
+        const Script script(model(body.toStdString()));
+        if (!script.opened) {
+            QCOMPARE(script.opened.error().exitStatus(), 3);
+            return;
+        }
+        const exec::Recording recording = script.run({1, 2});
+        QVERIFY(recording.error);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTorchScriptLanguage)
+#include "tst_torchscript_language.moc"
