@@ -17,8 +17,11 @@ base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::p
                                                         const base::WorkContext& work) {
     work.report("reading " + path.filename().string());
     SONDE_ASSIGN(const auto archive, io::script::Archive::open(path));
-    // Without leaves the archive's own graph is shown, node by node.
-    archive->setAsWritten(std::ranges::find(options.leaves, "none") != options.leaves.end());
+    // Without leaves the archive's own graph is shown, node by node. Passes and the tracers that run on values work on
+    // the form that is for people.
+    const bool noLeaves = std::ranges::find(options.leaves, "none") != options.leaves.end();
+    const bool recordsSymbols = options.tracer.empty() || options.tracer == "module-path" || options.tracer == "robust";
+    archive->setAsWritten(noLeaves && recordsSymbols && options.passes.empty() && options.inputData.empty());
     const base::StopScope stop(work.stop);
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     SONDE_ASSIGN(const auto module, io::script::makeRootModule(archive));

@@ -82,7 +82,8 @@ void Tracer::leaveBody(const std::vector<Var>& results) {
 }
 
 bool Tracer::amendLast(NodeId node, const std::vector<Var>& arguments) {
-    if (!recorded()) return false;
+    // Who goes along has computed the expr as it was.
+    if (!recorded() || m_follower) return false;
     const ExprId producer = m_graph->node(node).producer;
     const std::vector<ExprId>& order = m_graph->body(m_frames.back().body).order;
     if (order.empty() || order.back() != producer || !m_graph->node(node).users.empty()) return false;
