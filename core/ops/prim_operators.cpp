@@ -113,7 +113,9 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
         return {};
     }
     if (op.name == "eq" || op.name == "ne") {
-        context.setOutput(0, Value::ofBool(tensor::identical(a, b) == (op.name == "eq")));
+        // A size is a tuple to Python and a list to TorchScript: sequences are equal if their items are.
+        const auto plain = [](const Value& value) { return value.kind() == ValueKind::Tuple ? Value::list(value.items()) : value; };
+        context.setOutput(0, Value::ofBool(tensor::identical(plain(a), plain(b)) == (op.name == "eq")));
         return {};
     }
     return opError(std::string(op.name) + " is not defined for " + a.typeText() + " and " + b.typeText());

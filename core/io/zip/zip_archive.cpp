@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include <minizip/unzip.h>
 #include <minizip/zip.h>
@@ -59,6 +60,44 @@ struct Unzip {
     }
 };
 
+constexpr std::uint32_t kIn64Bits = 0xffffffff;  ///< of a size or place: it stands in the extra field
+
+/// A number of `bytes` bytes at a place of the file, lowest first; nothing beyond its end.
+std::optional<std::uint64_t> numberAt(std::span<const std::byte> file, std::uint64_t at, std::uint64_t bytes) {
+    if (at > file.size() || bytes > file.size() - at) return std::nullopt;
+    std::uint64_t value = 0;
+    for (std::uint64_t i = bytes; i-- > 0;) value = value << 8U | std::to_integer<std::uint64_t>(file[at + i]);
+    return value;
+}
+
+/// Sizes and place of data from the directory record at `record` (APPNOTE 4.3.12 and 4.5.3) and the local header that it
+/// names. minizip compares 64-bit `unsigned long`s with 32-bit marks and so leaves them at 0xffffffff.
+bool readZip64(std::span<const std::byte> file, std::uint64_t record, ZipEntry& entry) {
+    const auto nameSize = numberAt(file, record + 28, 2), extraSize = numberAt(file, record + 30, 2), place = numberAt(file, record + 42, 4);
+    if (!nameSize || !extraSize || !place) return false;
+    std::uint64_t header = *place;
+    std::uint64_t at = record + 46 + *nameSize;
+    const std::uint64_t end = at + *extraSize;
+    while (at + 4 <= end) {
+        const auto id = numberAt(file, at, 2), size = numberAt(file, at + 2, 2);
+        if (!id || !size) return false;
+        at += 4;
+        std::uint64_t field = at;
+        for (std::uint64_t* value : {&entry.size, &entry.compressedSize, &header}) {
+            if (*id != 1 || *value != kIn64Bits || field + 8 > at + *size) continue;
+            const auto wide = numberAt(file, field, 8);
+            if (!wide) return false;
+            *value = *wide;
+            field += 8;
+        }
+        at += *size;
+    }
+    const auto localName = numberAt(file, header + 26, 2), localExtra = numberAt(file, header + 28, 2);
+    if (header > file.size() || !localName || !localExtra || numberAt(file, header, 4) != 0x04034b50U) return false;
+    entry.offset = header + 30 + *localName + *localExtra;
+    return true;
+}
+
 /// Reads name, sizes and place of the entry that `handle` stands at.
 Result<ZipEntry> currentEntry(unzFile handle, const base::MappedFile& file) {
     const std::string place = file.path().string();
@@ -75,14 +114,19 @@ Result<ZipEntry> currentEntry(unzFile handle, const base::MappedFile& file) {
     if (info.compression_method != 0 && info.compression_method != Z_DEFLATED) {
         return unreadable("the zip archive uses an unknown compression", place + ", entry " + name);
     }
-    if (unzOpenCurrentFile2(handle, nullptr, nullptr, 1) != UNZ_OK) {
-        return unreadable("the zip archive is damaged", place + ", entry " + name);
-    }
     ZipEntry entry;
-    entry.offset = unzGetCurrentFileZStreamPos64(handle);
-    unzCloseCurrentFile(handle);
     entry.compressedSize = info.compressed_size;
     entry.size = info.uncompressed_size;
+    const std::uint64_t record = unzGetOffset64(handle);
+    const bool wide = info.compressed_size == kIn64Bits || info.uncompressed_size == kIn64Bits || numberAt(file.bytes(), record + 42, 4) == kIn64Bits;
+    if (wide && !readZip64(file.bytes(), record, entry)) return unreadable("the zip archive's 64-bit directory is damaged", place + ", entry " + name);
+    if (!wide) {
+        if (unzOpenCurrentFile2(handle, nullptr, nullptr, 1) != UNZ_OK) {
+            return unreadable("the zip archive is damaged", place + ", entry " + name);
+        }
+        entry.offset = unzGetCurrentFileZStreamPos64(handle);
+        unzCloseCurrentFile(handle);
+    }
     entry.crc = static_cast<std::uint32_t>(info.crc);
     entry.stored = info.compression_method == 0;
     const std::uint64_t fileSize = file.sizeBytes();

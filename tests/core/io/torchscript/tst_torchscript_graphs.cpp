@@ -72,6 +72,7 @@ QString torchType(const Value& value) {
             return names.at(value.tensor().dtype()) + QString("[") + dims.join(',') + ']';
         }
         case ValueKind::Int: return "int";
+        case ValueKind::Float: return "float";
         case ValueKind::List: return "List[" + (elements().isEmpty() ? QStringLiteral("int") : elements().first()) + ']';
         case ValueKind::Tuple: return "Tuple[" + elements().join(", ") + ']';
         case ValueKind::Dict: return "Dict[str, Tensor]";
@@ -222,7 +223,10 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(document);
         for (graph::ExprId id : document->graph->recursiveOrder(document->graph->mainId())) {
             const Expr& expr = document->graph->expr(id);
-            QVERIFY2(!expr.callable, expr.target.c_str());
+            // The scripted forms of interpolate and group_norm make lists of as many items as the input has axes, which only
+            // a run knows: the inside of these leaves is run in one piece.
+            const bool grows = expr.moduleClass.ends_with("Upsample") || expr.moduleClass.ends_with("GroupNorm");
+            QVERIFY2(!expr.callable || grows, (expr.target + " " + expr.moduleClass).c_str());
         }
     }
 
