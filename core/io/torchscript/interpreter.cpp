@@ -343,6 +343,9 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
         items = value.list()->items;
     } else if (value.tuple()) {
         items = value.tuple()->items;
+    } else if (value.plain() && value.plain()->kind() == Var::Kind::Value && value.plain()->value().isListLike()) {
+        // A tracer that keeps real values answers a size with the numbers themselves.
+        for (const tensor::Value& item : value.plain()->value().items()) items.push_back(fromVar(Var(item)));
     }
     if (items.size() != n) {
         fail(TraceErrorKind::Value, std::to_string(items.size()) + " values of a " + typeName(value) + " for " + std::to_string(n) + " names");
@@ -467,6 +470,14 @@ ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue&
         const bool ofTensors = list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();
         const Var item = toVar(object)[toVar(index)];
         return ofTensors ? makeCell(item) : fromVar(item);
+    }
+    if (const Var* plain = object.plain(); plain && plain->kind() == Var::Kind::Value && plain->value().isListLike()) {
+        const tensor::ValueList& items = plain->value().items();
+        const std::int64_t size = static_cast<std::int64_t>(items.size());
+        std::int64_t at = toVar(index).toInt();
+        if (at < 0) at += size;
+        if (at < 0 || at >= size) fail(TraceErrorKind::Value, "index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
+        return fromVar(Var(items[static_cast<std::size_t>(at)]));
     }
     std::vector<ScriptValue> arguments{object, index};
     ScriptValue result;
