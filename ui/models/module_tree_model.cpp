@@ -91,7 +91,7 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
         if (m_parameters[id] > 0) text += QLatin1Char('\n') + tr("%1 parameters").arg(QLocale().toString(static_cast<qlonglong>(m_parameters[id])));
         if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
-        if (!module.visited) text += QLatin1Char('\n') + tr("Never called while tracing");
+        if (!module.visited) text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
         if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
         return text;
     }

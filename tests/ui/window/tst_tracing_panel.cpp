@@ -163,6 +163,10 @@ void TestTracingPanel::failedModulesHaveGraphsOfTheirOwn() {
     for (const char* gate : {"body.0.gate", "body.1.gate"})
         QVERIFY(tree.module(*tree.find(gate)).failure.starts_with("TypeError"));
     QVERIFY(tree.module(*tree.find("body.0.pre")).failure.empty());
+    // What is in a failed module was not reached: greyed in the tree, with the reason.
+    const graph::ModuleInfo& inside = tree.module(*tree.find("body.0.gate.conv"));
+    QVERIFY(!inside.visited);
+    QVERIFY(!inside.note.empty());
     auto* graphs = m_window->findChild<QComboBox*>(QStringLiteral("graphs"));
     QVERIFY(graphs->isVisible());
     const int act = graphs->findText(QStringLiteral("body.0.gate.act"));

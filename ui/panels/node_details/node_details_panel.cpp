@@ -297,7 +297,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     if (!index) return;
     const graph::ModuleInfo& module = tree.module(*index);
     if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
-    if (!module.visited) grid->addRow(tr("Run"), tr("never called while tracing"));
+    if (!module.visited) grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
     grid->addRow(tr("Parameters"), QLocale().toString(static_cast<qlonglong>(tree.parameterCount(*index, true))));
     if (!module.parameters.empty()) {
         KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
