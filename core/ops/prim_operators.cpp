@@ -131,6 +131,18 @@ base::Result<void> inferBinary(InferContext& context, const Binary& op) {
         }
         return {};
     }
+    const auto isNumberType = [](const TypeInfo& type) {
+        return type.kind == ValueKind::Int || type.kind == ValueKind::Float || type.kind == ValueKind::Bool;
+    };
+    const TypeInfo &first = context.in(0), &second = context.in(1);
+    if (isNumberType(first) && isNumberType(second)) {
+        const bool isFloat = op.makesFloat || first.kind == ValueKind::Float || second.kind == ValueKind::Float;
+        if (op.name == "pow" && !isFloat) return {};  // 2 ** -1 is no integer
+        TypeInfo type;
+        type.kind = op.compares ? ValueKind::Bool : isFloat ? ValueKind::Float : ValueKind::Int;
+        context.set(0, std::move(type));
+        return {};
+    }
     if (op.aten.empty() || (!context.in(0).isTensor() && !context.in(1).isTensor())) return {};
     constexpr std::size_t kBoth[] = {0, 1};
     const std::string name = op.name == "floordiv" ? "floor_divide" : op.name == "pow" ? "pow.Tensor_Tensor" : std::string(op.aten) + ".Tensor";

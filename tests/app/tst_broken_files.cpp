@@ -9,6 +9,12 @@
 #include "tests/support/forked.h"
 #include "tests/support/reference_sets.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
 #include <QDirIterator>
 #include <QFile>
 #include <QProcess>
@@ -107,7 +113,15 @@ QByteArray openAndRun(const QString& path, bool run) {
     const auto plan = exec::Plan::make((*document)->graph, {});
     if (!plan) return {};
     exec::Runner runner(1);
-    const exec::Recording recording = runner.run(**plan, zeroInputs(*(*document)->graph));
+    // A flipped bit can take a loop's end away: such a run must obey a cancel.
+    std::stop_source stop;
+    const std::jthread timer([&stop](const std::stop_token& done) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any wake;
+        if (!wake.wait_for(lock, done, std::chrono::seconds(3), [&done] { return done.stop_requested(); })) stop.request_stop();
+    });
+    const exec::Recording recording = runner.run(**plan, zeroInputs(*(*document)->graph), {stop.get_token(), {}});
     if (recording.error && recording.error->what.empty()) return "failed without a word";
     return {};
 }
