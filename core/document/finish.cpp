@@ -1,6 +1,7 @@
 #include "core/document/finish.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "core/analysis/infer.h"
@@ -47,13 +48,22 @@ void finish(Document& document, graph::InternalGraph graph, const base::WorkCont
 std::uint64_t fingerprintOf(std::span<const std::byte> content) {
     constexpr std::size_t kPart = std::size_t{1} << 20;
     std::uint64_t hash = 0xcbf29ce484222325u;
-    const auto add = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
-    for (int shift = 0; shift < 64; shift += 8) add(content.size() >> shift & 0xff);
+    const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3u; };
+    // Eight bytes at a time: byte by byte it took a tenth of the time to open a file.
+    const auto addAll = [&add](std::span<const std::byte> part) {
+        for (; part.size() >= sizeof(std::uint64_t); part = part.subspan(sizeof(std::uint64_t))) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, part.data(), sizeof word);
+            add(word);
+        }
+        for (std::byte byte : part) add(std::to_integer<std::uint64_t>(byte));
+    };
+    add(content.size());
     const std::span<const std::byte> head = content.first(std::min(content.size(), kPart));
     const std::span<const std::byte> tail = content.last(std::min(content.size() - head.size(), kPart));
-    for (std::byte byte : head) add(std::to_integer<std::uint64_t>(byte));
-    for (std::byte byte : tail) add(std::to_integer<std::uint64_t>(byte));
-    return hash;
+    addAll(head);
+    addAll(tail);
+    return hash ^ hash >> 32;  // a word's upper bits only reach upper bits: bring them down
 }
 
 void removeHierarchy(graph::InternalGraph& graph) {
