@@ -22,8 +22,9 @@ ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : Q
     const auto take = [this, &context] {
         beginResetModel();
         m_tree = context.hasModel() ? context.document()->modules : nullptr;
-        m_rootName = context.hasModel() ? shown(context.graph().name.empty() ? context.document()->title : context.graph().name)
-                                        : QString();
+        // The tree is the whole model's, whichever of its graphs is shown.
+        m_rootName.clear();
+        if (const auto& whole = context.wholeDocument()) m_rootName = shown(whole->graph->name.empty() ? whole->title : whole->graph->name);
         reset();
         endResetModel();
     };
