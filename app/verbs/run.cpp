@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <unordered_map>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -78,7 +81,7 @@ class RunVerb {
         SONDE_ASSIGN(m_document, m_options.model.load());
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;
-        SONDE_ASSIGN(options.watch, nodesFor(*m_document, m_options.watch));
+        SONDE_TRY(readWatches(options.watch));
         SONDE_ASSIGN(options.end, nodesFor(*m_document, m_options.end));
         options.watchAll = m_options.watchAll;
         options.exact = m_options.exact;
@@ -96,6 +99,19 @@ class RunVerb {
     }
 
   private:
+    /// NODE or NODE@PASS. A name wins that has an @ of its own.
+    base::Result<void> readWatches(std::vector<graph::NodeId>& nodes) {
+        for (const std::string& text : m_options.watch) {
+            const std::size_t at = text.rfind('@');
+            const bool hasPass = at != std::string::npos && at > 0 && at + 1 < text.size() &&
+                                 text.find_first_not_of("0123456789.", at + 1) == std::string::npos && !m_document->findNode(text);
+            SONDE_ASSIGN(const graph::NodeId node, m_document->findNode(hasPass ? text.substr(0, at) : text));
+            nodes.push_back(node);
+            if (hasPass) m_chosenPasses[node].push_back(text.substr(at + 1));
+        }
+        return {};
+    }
+
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         exec::RunOptions options;
         options.seed = m_options.inputs.seed;
@@ -125,6 +141,7 @@ class RunVerb {
             collect(recording.outputs[i], key("out", name), m_arrays);
         }
         print(rows);
+        printBranches(recording);
         fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", ranCount(recording), m_plan->steps().size(),
                    static_cast<double>(recording.totalNs) / 1e6, m_runner.pool().threads());
     }
@@ -144,17 +161,61 @@ class RunVerb {
         const std::string& name = graph.node(node).name;
         const exec::PlanOptions& options = m_plan->options();
         const tensor::Value* value = recording.value(node);
+        if (value && !recording.passOf(node, 0).empty()) {
+            addPasses(node, recording, rows);
+            return;
+        }
         const auto end = std::find(options.end.begin(), options.end.end(), node);
         const auto position = static_cast<std::size_t>(end - options.end.begin());
         if (!value && end != options.end.end() && position < recording.outputs.size()) value = &recording.outputs[position];
         rows.push_back({name, qualnameText(graph, node), value ? *value : tensor::Value(), value != nullptr});
         if (!value) return;
-        // Inside loops there is one value for each pass.
-        const std::size_t passes = recording.iterations(node);
-        for (std::size_t i = 0; i + 1 < passes; ++i) {
-            collect(*recording.value(node, i), key("node", name) + ".pass" + std::to_string(i), m_arrays);
-        }
         collect(*value, key("node", name), m_arrays);
+    }
+
+    /// Inside loops there is one value for each pass: those chosen by NODE@PASS, or all.
+    void addPasses(graph::NodeId node, const exec::Recording& recording, std::vector<Row>& rows) {
+        const std::string& name = m_document->graph->node(node).name;
+        const std::string qualname = qualnameText(*m_document->graph, node);
+        const auto chosen = m_chosenPasses.find(node);
+        if (chosen != m_chosenPasses.end()) {
+            for (const std::string& pass : chosen->second) {
+                const auto iteration = recording.iterationOf(node, pass);
+                const tensor::Value value = iteration ? *recording.value(node, *iteration) : tensor::Value();
+                rows.push_back({name + "@" + pass, qualname, value, iteration.has_value()});
+                if (iteration) collect(value, key("node", name) + ".pass" + pass, m_arrays);
+            }
+            return;
+        }
+        for (std::size_t i = 0; i < recording.iterations(node); ++i) {
+            const tensor::Value& value = *recording.value(node, i);
+            const std::string pass = recording.passText(node, i);
+            rows.push_back({name + "@" + pass, qualname, value, true});
+            const bool isLast = i + 1 == recording.iterations(node);
+            collect(value, key("node", name) + (isLast ? "" : ".pass" + pass), m_arrays);
+        }
+    }
+
+    /// Which branch an If took, each time that it ran.
+    void printBranches(const exec::Recording& recording) const {
+        const graph::InternalGraph& graph = *m_document->graph;
+        for (graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+            const std::vector<std::size_t>& taken = recording.branches(id);
+            const graph::Expr& expr = graph.expr(id);
+            if (taken.empty() || expr.outputs.empty() || std::none_of(expr.outputs.begin(), expr.outputs.end(), [this](graph::NodeId node) {
+                    return isReported(node);
+                })) {
+                continue;
+            }
+            std::string text;
+            constexpr std::size_t kMostPrinted = 8;
+            for (std::size_t i = 0; i < taken.size() && i < kMostPrinted; ++i) {
+                const std::string& label = graph.body(expr.bodies[taken[i]]).label;
+                text += (i ? ", " : "") + (label.empty() ? fmt::format("branch {}", taken[i]) : label);
+            }
+            if (taken.size() > kMostPrinted) text += fmt::format(" and {} more", taken.size() - kMostPrinted);
+            fmt::print("{} took {}\n", graph.node(expr.outputs.front()).name, text);
+        }
     }
 
     std::size_t ranCount(const exec::Recording& recording) const {
@@ -171,6 +232,7 @@ class RunVerb {
     std::shared_ptr<const exec::Plan> m_plan;
     std::vector<io::NamedTensor> m_arrays;
     std::string m_keyPrefix;
+    std::unordered_map<graph::NodeId, std::vector<std::string>> m_chosenPasses;  ///< of watched nodes: "2", "2.0"
 };
 
 }  // namespace
@@ -181,7 +243,7 @@ Verb runVerb() {
                 auto options = std::make_shared<RunVerbOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE: (again for more)")
+                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE:, in loops with @PASS for one pass (again for more)")
                     ->allow_extra_args(false);
                 command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");

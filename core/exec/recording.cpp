@@ -17,6 +17,31 @@ std::size_t Recording::iterations(NodeId node) const {
     return found == kept.end() ? 0 : found->second.size();
 }
 
+std::vector<std::int64_t> Recording::passOf(NodeId node, std::size_t iteration) const {
+    const auto found = keptPasses.find(node);
+    if (found == keptPasses.end() || iteration >= found->second.size()) return {};
+    return found->second[iteration];
+}
+
+std::string Recording::passText(NodeId node, std::size_t iteration) const {
+    std::string text;
+    for (const std::int64_t pass : passOf(node, iteration)) text += (text.empty() ? "" : ".") + std::to_string(pass);
+    return text;
+}
+
+std::optional<std::size_t> Recording::iterationOf(NodeId node, std::string_view text) const {
+    for (std::size_t i = 0; i < iterations(node); ++i) {
+        if (!text.empty() && passText(node, i) == text) return i;
+    }
+    return std::nullopt;
+}
+
+const std::vector<std::size_t>& Recording::branches(ExprId expr) const {
+    static const std::vector<std::size_t> none;
+    const auto found = branchesTaken.find(expr);
+    return found == branchesTaken.end() ? none : found->second;
+}
+
 bool Recording::computed(NodeId node) const { return node.index() < computedNodes.size() && computedNodes[node.index()]; }
 
 ExprState Recording::state(ExprId expr) const {

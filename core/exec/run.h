@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +64,14 @@ class Recording {
     const Value* value(NodeId node) const;
     const Value* value(NodeId node, std::size_t iteration) const;
     std::size_t iterations(NodeId node) const;  ///< how many values were kept: 0 if none, more than 1 inside loops
+    /// Passes of the loops around the node in which its kept value was made, outermost loop first and from 0: {2, 0}.
+    /// Empty outside loops. A node in a branch may have been skipped in some passes.
+    std::vector<std::int64_t> passOf(NodeId node, std::size_t iteration) const;
+    std::string passText(NodeId node, std::size_t iteration) const;  ///< "2.0"; empty outside loops
+    /// The iteration whose passText is `text`, if there is one.
+    std::optional<std::size_t> iterationOf(NodeId node, std::string_view text) const;
+    /// Branches that an expr with several bodies took, as indices into Expr::bodies, one for each time it ran.
+    const std::vector<std::size_t>& branches(ExprId expr) const;
     bool computed(NodeId node) const;           ///< computed in this run, kept or not
     ExprState state(ExprId expr) const;
     std::int64_t elapsedNs(ExprId expr) const;  ///< sum over all times the expr ran; 0 if it did not
@@ -75,6 +84,8 @@ class Recording {
 
     // Filled by the runner.
     std::unordered_map<NodeId, std::vector<Value>> kept;
+    std::unordered_map<NodeId, std::vector<std::vector<std::int64_t>>> keptPasses;  ///< of nodes in loops: one per kept value
+    std::unordered_map<ExprId, std::vector<std::size_t>> branchesTaken;
     std::vector<ExprState> states;       ///< by expr
     std::vector<std::int64_t> elapsed;   ///< by expr
     std::vector<std::int64_t> started;   ///< by expr

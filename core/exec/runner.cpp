@@ -83,6 +83,7 @@ class Execution {
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
     std::vector<Value> m_values;
+    std::vector<std::int64_t> m_passes;  ///< of the loops that are running, outermost first
     Recording m_recording;
     std::size_t m_endsLeft = 0;
     std::int64_t m_startNs = 0;
@@ -93,13 +94,17 @@ class KernelBodies final : public ops::BodyRunner {
   public:
     KernelBodies(Execution& execution, const Expr& expr, int depth) : m_execution(execution), m_expr(expr), m_depth(depth) {}
 
-    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs, std::int64_t) override {
+    base::Result<std::vector<Value>> run(std::size_t index, std::span<const Value> inputs, std::int64_t iteration) override {
         if (index >= m_expr.bodies.size()) return base::runError("there is no body " + std::to_string(index));
         const Body& body = m_execution.graph().body(m_expr.bodies[index]);
         if (inputs.size() > body.inputs.size()) {
             return base::runError("the body takes " + std::to_string(body.inputs.size()) + " inputs, not " +
                                   std::to_string(inputs.size()));
         }
+        // Several bodies are branches, of which one runs; a single one is run again and again.
+        const bool isLoop = m_expr.bodies.size() == 1;
+        if (!isLoop) m_execution.m_recording.branchesTaken[m_expr.id].push_back(index);
+        const PassScope pass(m_execution.m_passes, isLoop ? std::optional(iteration) : std::nullopt);
         outcome = Outcome::Finished;
         for (std::size_t i = 0; i < inputs.size() && outcome == Outcome::Finished; ++i) {
             outcome = m_execution.publish(body.inputs[i], inputs[i]);
@@ -115,6 +120,22 @@ class KernelBodies final : public ops::BodyRunner {
     Outcome outcome = Outcome::Finished;
 
   private:
+    /// While it lives, a pass of a loop is running.
+    class PassScope {
+      public:
+        PassScope(std::vector<std::int64_t>& passes, std::optional<std::int64_t> pass) : m_passes(pass ? &passes : nullptr) {
+            if (m_passes) m_passes->push_back(*pass);
+        }
+        ~PassScope() {
+            if (m_passes) m_passes->pop_back();
+        }
+        PassScope(const PassScope&) = delete;
+        PassScope& operator=(const PassScope&) = delete;
+
+      private:
+        std::vector<std::int64_t>* m_passes;
+    };
+
     Execution& m_execution;
     const Expr& m_expr;
     int m_depth;
@@ -163,7 +184,10 @@ void Execution::collectOutputs() {
 Outcome Execution::publish(NodeId node, Value value) {
     const std::size_t index = node.index();
     m_recording.computedNodes[index] = true;
-    if (m_plan.keep[index]) m_recording.kept[node].push_back(value);
+    if (m_plan.keep[index]) {
+        m_recording.kept[node].push_back(value);
+        if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
+    }
     m_values[index] = std::move(value);
     // An end point counts once, however often a loop computes it.
     if (m_plan.isEnd[index] && m_endsLeft > 0) {

@@ -244,6 +244,64 @@ class TestRunner : public QObject {
         QVERIFY(!cut.computed(negated));
     }
 
+    /// c = 1; three passes of: c = c + 1 in even ones, c = 2 c in odd ones. Worked by hand: 2, 4, 5.
+    void everyPassOfALoopAndEveryBranchIsKept() {
+        auto graph = std::make_shared<InternalGraph>();
+        const auto constant = [&](const std::string& name, Tensor value) {
+            Expr expr;
+            expr.kind = graph::ExprKind::Constant;
+            expr.body = graph->mainId();
+            const NodeId node = graph->expr(graph->addExpr(std::move(expr), std::span<const std::string>(&name, 1))).outputs.front();
+            graph->setConstant(node, Value(std::move(value)));
+            return node;
+        };
+        const NodeId x = graph->addInput(graph->mainId(), "x", TypeInfo::tensor(DType::Float32));
+        const NodeId trips = constant("trips", Tensor::scalar<std::int64_t>(3));
+        const NodeId yes = constant("yes", Tensor::scalar<bool>(true));
+        const NodeId two = constant("two", Tensor::scalar<std::int64_t>(2));
+        const NodeId zero = constant("zero", Tensor::scalar<std::int64_t>(0));
+        const NodeId one = constant("one", Tensor::of<float>({1}, {1}));
+        const NodeId end = apply(*graph, "Loop", "end", {trips, yes, x});
+        const ExprId loop = graph->node(end).producer;
+        const BodyId body = graph->addBody(loop, "body");
+        graph->mutableExpr(loop).attributes.set("body", tensor::BodyRef{0});
+        const NodeId pass = graph->addInput(body, "pass", TypeInfo::tensor(DType::Int64));
+        const NodeId condition = graph->addInput(body, "condition", TypeInfo::tensor(DType::Bool));
+        const NodeId carried = graph->addInput(body, "carried", TypeInfo::tensor(DType::Float32));
+        const NodeId odd = apply(*graph, "Mod", "odd", {pass, two}, body);
+        const NodeId even = apply(*graph, "Equal", "even", {odd, zero}, body);
+        const NodeId next = apply(*graph, "If", "next", {even}, body);
+        const ExprId choice = graph->node(next).producer;
+        const BodyId thenBody = graph->addBody(choice, "then_branch");
+        const BodyId elseBody = graph->addBody(choice, "else_branch");
+        graph->mutableExpr(choice).attributes.set("then_branch", tensor::BodyRef{0});
+        graph->mutableExpr(choice).attributes.set("else_branch", tensor::BodyRef{1});
+        const NodeId more = apply(*graph, "Add", "more", {carried, one}, thenBody);
+        const NodeId twice = apply(*graph, "Add", "twice", {carried, carried}, elseBody);
+        graph->setResult(thenBody, Argument::of(more));
+        graph->setResult(elseBody, Argument::of(twice));
+        graph->setResult(body, Argument::container(Argument::Kind::Tuple, {Argument::of(condition), Argument::of(next)}));
+        graph->setResult(graph->mainId(), Argument::of(end));
+        QVERIFY(graph->validate().has_value());
+
+        Runner runner(1);
+        const std::vector<Value> inputs{Value(Tensor::of<float>({1}, {1}))};
+        const Recording recording = runner.run(*Plan::make(graph, {.watchAll = true}).value(), inputs);
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        QCOMPARE(floats(recording.outputs.at(0)), std::vector<float>{5});
+        QCOMPARE(recording.iterations(next), std::size_t{3});
+        QCOMPARE(floats(*recording.value(next, 0)), std::vector<float>{2});
+        QCOMPARE(floats(*recording.value(next, 1)), std::vector<float>{4});
+        QCOMPARE(recording.passOf(next, 2), std::vector<std::int64_t>{2});
+        QCOMPARE(recording.branches(choice), (std::vector<std::size_t>{0, 1, 0}));
+        // What stands in a branch has values of the passes that took it only.
+        QCOMPARE(recording.iterations(more), std::size_t{2});
+        QCOMPARE(recording.passText(more, 1), std::string("2"));
+        QCOMPARE(recording.iterationOf(twice, "1"), std::optional<std::size_t>(0));
+        QVERIFY(!recording.iterationOf(twice, "2"));
+        QVERIFY(recording.passText(end, 0).empty() && recording.branches(loop).empty());
+    }
+
     void recordingsStayValidWhenTheNextRunReusesMemory() {
         auto graph = std::make_shared<InternalGraph>();
         const NodeId x = graph->addInput(graph->mainId(), "x", TypeInfo::tensor(DType::Float32));
