@@ -48,6 +48,44 @@ const Value& InferContext::constant(std::size_t input) const {
     return input < m_constants.size() ? m_constants[input] : none;
 }
 
+std::optional<Elements> elementsOf(const Value& value) {
+    constexpr std::int64_t kMost = 256;
+    using tensor::Symbolic;
+    const auto number = [](const Value& one) {
+        return one.kind() == tensor::ValueKind::Float ? Symbolic::of(one.number()) : Symbolic::of(static_cast<std::int64_t>(one.number()));
+    };
+    Elements result;
+    if (value.isNumber()) {
+        result.push_back(number(value));
+    } else if (value.isTensor()) {
+        const Tensor& tensor = value.tensor();
+        if (tensor.rank() > 1 || tensor.numel() > kMost || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
+        const bool isFloat = tensor::isFloating(tensor.dtype());
+        for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+            result.push_back(isFloat ? Symbolic::of(tensor.toDouble(i)) : Symbolic::of(tensor.toInt64(i)));
+        }
+    } else if (value.kind() == tensor::ValueKind::List || value.kind() == tensor::ValueKind::Tuple) {
+        if (value.items().size() > static_cast<std::size_t>(kMost)) return std::nullopt;
+        for (const Value& item : value.items()) {
+            if (item.isNumber()) {
+                result.push_back(number(item));
+            } else {
+                const auto inside = elementsOf(item);
+                if (item.isTensor() && (!inside || inside->size() != 1)) return std::nullopt;
+                result.push_back(inside && item.isTensor() ? inside->front() : Symbolic());
+            }
+        }
+    } else {
+        return std::nullopt;
+    }
+    return result;
+}
+
+std::optional<Elements> InferContext::elements(std::size_t input) const {
+    if (input < m_elements.size() && m_elements[input]) return m_elements[input];
+    return constant(input).isNone() ? std::nullopt : elementsOf(constant(input));
+}
+
 const Registry& Registry::all() {
     static const Registry registry = [] {
         Registry table;

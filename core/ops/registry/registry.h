@@ -13,6 +13,7 @@
 #include "core/base/result.h"
 #include "core/base/thread_pool.h"
 #include "core/tensor/attribute.h"
+#include "core/tensor/symbolic.h"
 #include "core/tensor/type_info.h"
 #include "core/tensor/value.h"
 
@@ -129,12 +130,17 @@ class KernelContext {
     int m_version = 0;
 };
 
+/// Numbers that may depend on extents not known before a run.
+using Elements = std::vector<tensor::Symbolic>;
+
 /// One call of shape and dtype inference. Nothing has to be known of an input; outputs left unset are unknown.
 class InferContext {
   public:
+    /// `elements`: see elements(); may be shorter than `inputs`.
     InferContext(std::span<const TypeInfo> inputs, std::span<const Value> constants, const Attributes& attributes,
-                 std::size_t outputCount)
-        : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_outputs(outputCount), m_known(outputCount) {}
+                 std::size_t outputCount, std::span<const std::optional<Elements>> elements = {})
+        : m_inputs(inputs), m_constants(constants), m_attributes(attributes), m_elements(elements), m_outputs(outputCount),
+          m_known(outputCount), m_outputElements(outputCount) {}
 
     std::size_t inputCount() const { return m_inputs.size(); }
     bool has(std::size_t input) const { return input < m_inputs.size() && m_inputs[input].kind != tensor::ValueKind::None; }
@@ -143,21 +149,33 @@ class InferContext {
     /// The input's value if it is known before the run (a constant, or a shape computation that was followed).
     /// None otherwise.
     const Value& constant(std::size_t input) const;
+    /// The input's numbers as far as they are known before the run, in symbols: of a scalar, a list, a 1-D tensor of
+    /// integers or of scales. Single elements may be unknown; nothing if not even their count is known.
+    std::optional<Elements> elements(std::size_t input) const;
     const Attributes& attributes() const { return m_attributes; }
     std::size_t outputCount() const { return m_outputs.size(); }
     void set(std::size_t output, TypeInfo type) { if (output < m_outputs.size()) m_outputs[output] = std::move(type); }
     /// The output's value is known too (Shape of a static shape …).
     void setKnown(std::size_t output, Value value) { if (output < m_known.size()) m_known[output] = std::move(value); }
+    /// The same in symbols (Shape of [N,3]).
+    void setElements(std::size_t output, Elements elements) { if (output < m_outputs.size()) m_outputElements[output] = std::move(elements); }
     const std::vector<TypeInfo>& outputs() const { return m_outputs; }
     const std::vector<Value>& known() const { return m_known; }
+    const std::vector<std::optional<Elements>>& knownElements() const { return m_outputElements; }
 
   private:
     std::span<const TypeInfo> m_inputs;
     std::span<const Value> m_constants;
     const Attributes& m_attributes;
+    std::span<const std::optional<Elements>> m_elements;
     std::vector<TypeInfo> m_outputs;
     std::vector<Value> m_known;
+    std::vector<std::optional<Elements>> m_outputElements;
 };
+
+/// The numbers of a value: of a number, a list of numbers, a tensor of rank 0 or 1. Nothing of anything else, or of more
+/// than 256.
+std::optional<Elements> elementsOf(const Value& value);
 
 /// A set of dtypes as bits.
 using DTypeSet = std::uint32_t;
