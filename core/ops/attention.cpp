@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/ops/kernels/move.h"
+#include "core/ops/support/heads.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -15,47 +16,8 @@ namespace sonde::ops {
 namespace {
 
 using kernels::AttentionCall;
-using kernels::Heads;
+
 using tensor::Dim;
-
-struct Layout {
-    std::int64_t batches, heads, rows, size;
-    bool packed;  ///< [B, S, H·d]
-};
-
-base::Result<Layout> layoutOf(const Tensor& x, std::int64_t heads) {
-    if (x.rank() == 4) return Layout{x.dim(0), x.dim(1), x.dim(2), x.dim(3), false};
-    if (x.rank() != 3 || heads < 1 || x.dim(2) % heads != 0) return opError(std::to_string(heads) + " heads do not fit " + x.typeText());
-    return Layout{x.dim(0), heads, x.dim(1), x.dim(2) / heads, true};
-}
-
-template <typename T>
-Heads<T> headsOf(T* data, const Layout& layout) {
-    const std::int64_t all = layout.heads * layout.rows * layout.size;
-    if (layout.packed) return {data, all, layout.size, layout.heads * layout.size};
-    return {data, all, layout.rows * layout.size, layout.size};
-}
-
-/// x as [B, H, S, d].
-base::Result<Tensor> unpacked(const Tensor& x, const Layout& layout) {
-    if (!layout.packed) return x;
-    SONDE_ASSIGN(const Tensor split, x.reshaped(Shape{layout.batches, layout.rows, layout.heads, layout.size}));
-    return split.transposed(1, 2).contiguous();
-}
-
-/// past and current, one behind the other along the sequence.
-base::Result<Tensor> appended(const Tensor& past, const Tensor& current) {
-    Shape shape = current.shape();
-    if (past.rank() != 4 || past.dim(0) != shape[0] || past.dim(1) != shape[1] || past.dim(3) != shape[3]) {
-        return opError("the past " + past.typeText() + " does not fit " + current.typeText());
-    }
-    shape[2] += past.dim(2);
-    SONDE_ASSIGN(Tensor whole, Tensor::allocate(current.dtype(), shape));
-    base::ThreadPool alone(1);
-    kernels::copyInto(alone, past, whole.sliced(2, 0, past.dim(2)));
-    kernels::copyInto(alone, current, whole.sliced(2, past.dim(2), current.dim(2)));
-    return whole;
-}
 
 struct Window {
     bool causal = false;
@@ -111,8 +73,8 @@ base::Result<void> setMask(Bias& bias, const Tensor& mask, DType type, const Sha
 }
 
 template <typename T>
-base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const Layout& lq, const Layout& lk,
-                       const Layout& lv, const Bias& bias, DType outputType) {
+base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k, const Tensor& v, const HeadLayout& lq, const HeadLayout& lk,
+                       const HeadLayout& lv, const Bias& bias, DType outputType) {
     AttentionCall<T> call;
     call.batches = lq.batches, call.heads = lq.heads, call.keyHeads = lk.heads;
     call.queries = lq.rows, call.keys = lk.rows, call.headSize = lq.size, call.valueSize = lv.size;
@@ -122,7 +84,7 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
     const Attributes& attributes = context.attributes();
     call.scale = attributes.has("scale") ? attributes.getFloat("scale", 1) : 1 / std::sqrt(static_cast<double>(lq.size));
     call.softcap = attributes.getFloat("softcap", 0);
-    const Layout ly{lq.batches, lq.heads, lq.rows, lv.size, lq.packed};
+    const HeadLayout ly{lq.batches, lq.heads, lq.rows, lv.size, lq.packed};
     const Shape shape = lq.packed ? Shape{ly.batches, ly.rows, ly.heads * ly.size} : Shape{ly.batches, ly.heads, ly.rows, ly.size};
     SONDE_ASSIGN(Tensor y, Tensor::zeros(tensor::dtypeOf<T>, shape));
     call.y = headsOf(y.mutableData<T>(), ly);
@@ -149,22 +111,22 @@ base::Result<void> run(KernelContext& context, const Tensor& q, const Tensor& k,
 base::Result<void> attention(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const std::int64_t keyHeads = attributes.getInt("kv_num_heads", 0);
-    SONDE_ASSIGN(const Layout lq, layoutOf(context.in(0), attributes.getInt("q_num_heads", 0)));
-    SONDE_ASSIGN(Layout lk, layoutOf(context.in(1), keyHeads));
-    SONDE_ASSIGN(Layout lv, layoutOf(context.in(2), keyHeads));
+    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in(0), attributes.getInt("q_num_heads", 0)));
+    SONDE_ASSIGN(HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
+    SONDE_ASSIGN(HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
     Tensor k = context.in(1), v = context.in(2);
     Bias bias;
     if (context.has(4) != context.has(5)) return opError("past_key and past_value go together");
     if (context.has(4) || context.wants(1) || context.wants(2)) {
-        SONDE_ASSIGN(k, unpacked(k, lk));
-        SONDE_ASSIGN(v, unpacked(v, lv));
+        SONDE_ASSIGN(k, unpackedHeads(k, lk));
+        SONDE_ASSIGN(v, unpackedHeads(v, lv));
         if (context.has(4)) {
             bias.past = context.in(4).rank() == 4 ? context.in(4).dim(2) : 0;
-            SONDE_ASSIGN(k, appended(context.in(4), k));
-            SONDE_ASSIGN(v, appended(context.in(5), v));
+            SONDE_ASSIGN(k, appendedHeads(context.in(4), k));
+            SONDE_ASSIGN(v, appendedHeads(context.in(5), v));
         }
-        SONDE_ASSIGN(lk, layoutOf(k, 0));
-        SONDE_ASSIGN(lv, layoutOf(v, 0));
+        SONDE_ASSIGN(lk, headLayoutOf(k, 0));
+        SONDE_ASSIGN(lv, headLayoutOf(v, 0));
         if (context.wants(1)) context.setOutput(1, Value(k));
         if (context.wants(2)) context.setOutput(2, Value(v));
     }
@@ -200,42 +162,27 @@ base::Result<void> inferAttention(InferContext& context) {
     return {};
 }
 
-/// Rotates pairs of elements by angles that depend on the position: (a, b) -> (a·cos − b·sin, a·sin + b·cos).
 base::Result<void> rotaryEmbedding(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const Layout layout, layoutOf(x, attributes.getInt("num_heads", 0)));
-    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0), rotated = asked > 0 ? asked : layout.size, half = rotated / 2;
-    const bool interleaved = attributes.getInt("interleaved", 0) != 0;
-    if (rotated > layout.size || rotated % 2) return opError("rotary_embedding_dim " + std::to_string(rotated) + " does not fit a head of " + std::to_string(layout.size));
-    SONDE_ASSIGN(const Tensor cosines, wide(context.in(1)));
-    SONDE_ASSIGN(const Tensor sines, wide(context.in(2)));
+    SONDE_ASSIGN(const HeadLayout layout, headLayoutOf(x, attributes.getInt("num_heads", 0)));
+    const std::int64_t asked = attributes.getInt("rotary_embedding_dim", 0);
+    Rotation rotation;
+    rotation.rotated = asked > 0 ? asked : layout.size;
+    rotation.interleaved = attributes.getInt("interleaved", 0) != 0;
+    SONDE_ASSIGN(rotation.cosines, wide(context.in(1)));
+    SONDE_ASSIGN(rotation.sines, wide(context.in(2)));
     const bool byPosition = context.has(3);
-    const std::int64_t entries = byPosition ? (cosines.rank() == 2 ? cosines.dim(0) : -1) : layout.batches * layout.rows;
-    if (entries < 0 || cosines.numel() != entries * half || sines.numel() != cosines.numel() ||
-        (byPosition && context.in(3).numel() != layout.batches * layout.rows)) {
+    const std::int64_t tokens = layout.batches * layout.rows;
+    const std::int64_t entries = byPosition ? (rotation.cosines.rank() == 2 ? rotation.cosines.dim(0) : -1) : tokens;
+    if (entries < 0 || rotation.cosines.numel() != entries * (rotation.rotated / 2) || rotation.sines.numel() != rotation.cosines.numel() ||
+        (byPosition && context.in(3).numel() != tokens)) {
         return opError("caches " + context.in(1).typeText() + " and " + context.in(2).typeText() + " do not fit " + x.typeText());
     }
-    SONDE_ASSIGN(const Tensor in, wide(x));
-    SONDE_ASSIGN(Tensor out, in.clone());
-    const Heads<const double> from = headsOf(in.data<double>(), layout);
-    const Heads<double> to = headsOf(out.mutableData<double>(), layout);
-    for (std::int64_t b = 0; b < layout.batches; ++b) {
-        for (std::int64_t s = 0; s < layout.rows; ++s) {
-            const std::int64_t entry = byPosition ? context.in(3).toInt64(b * layout.rows + s) : b * layout.rows + s;
-            if (entry < 0 || entry >= entries) return opError("position " + std::to_string(entry) + " is outside the cache");
-            for (std::int64_t h = 0; h < layout.heads; ++h) {
-                const std::int64_t at = b * from.batch + h * from.head + s * from.row;
-                for (std::int64_t i = 0; i < half; ++i) {
-                    const std::int64_t first = at + (interleaved ? 2 * i : i), second = at + (interleaved ? 2 * i + 1 : i + half);
-                    const double c = cosines.data<double>()[entry * half + i], sn = sines.data<double>()[entry * half + i];
-                    to.data[first] = c * from.data[first] - sn * from.data[second];
-                    to.data[second] = sn * from.data[first] + c * from.data[second];
-                }
-            }
-        }
-    }
-    return setNarrow(context, 0, out, x.dtype());
+    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(byPosition ? context.in(3).toInt64(i) : i);
+    SONDE_ASSIGN(Tensor y, rotatedHeads(x, layout, rotation));
+    context.setOutput(0, Value(std::move(y)));
+    return {};
 }
 
 /// One token after the other: S ← decay·S + β·k ⊗ (v − Sᵀk), o = scale·Sᵀq. Inputs: q, k, v, past state, decay, beta.
@@ -243,9 +190,9 @@ base::Result<void> linearAttention(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const std::string rule = attributes.getString("update_rule", "gated_delta");
     const std::int64_t heads = attributes.getInt("q_num_heads", 0), keyHeads = attributes.getInt("kv_num_heads", 0);
-    SONDE_ASSIGN(const Layout lq, layoutOf(context.in(0), heads));
-    SONDE_ASSIGN(const Layout lk, layoutOf(context.in(1), keyHeads));
-    SONDE_ASSIGN(const Layout lv, layoutOf(context.in(2), keyHeads));
+    SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in(0), heads));
+    SONDE_ASSIGN(const HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
+    SONDE_ASSIGN(const HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
     if (lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches || lk.batches != lv.batches || heads % keyHeads != 0) {
         return opError("queries, keys and values do not go together");
     }

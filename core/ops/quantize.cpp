@@ -5,6 +5,7 @@
 
 #include "core/ops/kernels/conv.h"
 #include "core/ops/kernels/matmul.h"
+#include "core/ops/support/quantization.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -49,20 +50,6 @@ class Granularity {
     std::int64_t m_inner = 1, m_extent = 1, m_blocks = 1, m_block = 1;
 };
 
-struct Range {
-    double low, high;
-};
-
-std::optional<Range> rangeOf(DType dtype) {
-    if (!tensor::isInteger(dtype)) return std::nullopt;
-    const auto bits = static_cast<int>(tensor::bitsInFile(dtype));
-    if (tensor::isSigned(dtype)) return Range{-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
-    return Range{0, std::ldexp(1.0, bits) - 1};
-}
-
-/// The nearest integer plus the zero point, held inside the dtype.
-double quantised(double ratio, double zero, const Range& range) { return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high); }
-
 base::Result<DType> quantisedType(const Attributes& attributes, DType zeroPoint) {
     if (zeroPoint != DType::Undefined) return zeroPoint;
     const std::int64_t code = attributes.getInt("output_dtype", 0);
@@ -85,13 +72,13 @@ base::Result<void> quantizeLinear(KernelContext& context) {
     SONDE_ASSIGN(const Tensor scales, scale.cast(DType::Float32));
     SONDE_ASSIGN(const Tensor zeros, context.has(2) ? context.in(2).cast(DType::Float32) : Tensor::zeros(DType::Float32, scale.shape()));
     SONDE_ASSIGN(Tensor real, Tensor::allocate(DType::Float32, x.shape()));
-    const std::optional<Range> range = rangeOf(to);
+    const std::optional<QuantizedRange> range = quantizedRange(to);
     context.pool().parallelFor(static_cast<std::size_t>(x.numel()), 8192, [&](std::size_t begin, std::size_t end) {
         for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) {
             const std::int64_t p = at(i);
             const float ratio = values.data<float>()[i] / scales.data<float>()[p];
             const double zero = static_cast<double>(zeros.data<float>()[p]);
-            real.mutableData<float>()[i] = static_cast<float>(range ? quantised(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
+            real.mutableData<float>()[i] = static_cast<float>(range ? quantized(static_cast<double>(ratio), zero, *range) : static_cast<double>(ratio) + zero);
         }
     });
     SONDE_ASSIGN(Tensor y, context.output(0, to, x.shape()));
@@ -141,34 +128,16 @@ base::Result<void> dynamicQuantize(KernelContext& context) {
         high = std::max(high, v);
     }
     const float scale = (high - low) / 255.0F;
-    const Range range{0, 255};
-    const auto zero = static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantised(static_cast<double>(-low / scale), 0, range));
+    const QuantizedRange range{0, 255};
+    const auto zero = static_cast<std::uint8_t>(scale == 0 ? 0.0 : quantized(static_cast<double>(-low / scale), 0, range));
     SONDE_ASSIGN(Tensor y, context.output(0, DType::UInt8, x.shape()));
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         const float ratio = scale == 0 ? 0.0F : x.data<float>()[i] / scale;
-        y.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(quantised(static_cast<double>(ratio), zero, range));
+        y.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(quantized(static_cast<double>(ratio), zero, range));
     }
     if (context.wants(1)) context.setOutput(1, Value(Tensor::scalar<float>(scale)));
     if (context.wants(2)) context.setOutput(2, Value(Tensor::scalar<std::uint8_t>(zero)));
     return {};
-}
-
-/// x − zero point as float64; a zero point with several elements goes along `axis`.
-base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis) {
-    SONDE_ASSIGN(const Tensor values, wide(x));
-    SONDE_ASSIGN(Tensor result, values.clone());
-    if (zero.isNone()) return result;
-    const Tensor& z = zero.tensor();
-    if (z.numel() == 1) {
-        for (double& v : result.mutableSpan<double>()) v -= z.toDouble(0);
-        return result;
-    }
-    SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
-    if (z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel()) return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
-    std::int64_t inner = 1;
-    for (std::size_t i = at + 1; i < x.rank(); ++i) inner *= x.dim(i);
-    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[i] -= z.toDouble(i / inner % x.dim(at));
-    return result;
 }
 
 Value inputOr(KernelContext& context, std::size_t i) { return context.has(i) ? context.value(i) : Value(); }
@@ -192,7 +161,7 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     std::int64_t inner = 1, rowInner = 1;
     for (std::size_t i = axis + 1; i < product.rank(); ++i) inner *= product.dim(i);
     for (std::size_t i = rowAxis + 1; i < product.rank(); ++i) rowInner *= product.dim(i);
-    const std::optional<Range> range = rangeOf(zero.dtype());
+    const std::optional<QuantizedRange> range = quantizedRange(zero.dtype());
     if (!range) return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
     const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
     if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 || zero.numel() != 1) {
@@ -201,7 +170,7 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
         const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) * sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
-        y.mutableData<double>()[i] = quantised(product.data<double>()[i] * factor, zero.toDouble(0), *range);
+        y.mutableData<double>()[i] = quantized(product.data<double>()[i] * factor, zero.toDouble(0), *range);
     }
     return setNarrow(context, 0, y, zero.dtype());
 }
@@ -246,8 +215,6 @@ base::Result<void> qLinearConv(KernelContext& context) {
     }
     return requantise(context, product, context.in(1), context.in(4), context.in(6), context.in(7), 1, 0);
 }
-
-constexpr DTypeSet kBytes = bit(DType::Int8) | bit(DType::UInt8);
 
 Row convRow(std::string_view name, std::string_view summary) {
     Row row(name, 10, summary, Category::Quantization);

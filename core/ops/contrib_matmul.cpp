@@ -1,0 +1,198 @@
+// com.microsoft: matrix products and convolutions with what goes before and after them.
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/ops/support/contrib.h"
+
+namespace sonde::ops {
+
+namespace {
+
+const OpDef& onnxRow(std::string_view name) { return *Registry::all().find("", name, 0); }
+
+/// How FusedMatMul turns an operand: `batch` moves the first axis behind the batch axes, then `swap` exchanges the last two.
+std::vector<std::size_t> turned(std::size_t rank, bool swap, bool batch) {
+    std::vector<std::size_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    if (rank < 2) return axes;
+    if (batch) std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+    if (swap) std::swap(axes[rank - 2], axes[rank - 1]);
+    return axes;
+}
+
+struct Turns {
+    bool swap[2], batch[2];
+    explicit Turns(const Attributes& a)
+        : swap{a.getInt("transA", 0) != 0, a.getInt("transB", 0) != 0}, batch{a.getInt("transBatchA", 0) != 0, a.getInt("transBatchB", 0) != 0} {}
+};
+
+/// alpha·A'·B'
+Tensor fusedProduct(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    const Turns turns(attributes);
+    Tensor operands[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Tensor x = widened(e, i);
+        operands[i] = e.get(x.permuted(turned(x.rank(), turns.swap[i], turns.batch[i])).contiguous());
+    }
+    const Tensor product = e("matmul", operands[0], operands[1]);
+    const double alpha = attributes.getFloat("alpha", 1);
+    return alpha == 1 ? product : e("mul.Scalar", product, alpha);
+}
+
+base::Result<void> inferFusedProduct(InferContext& context) {
+    const Turns turns(context.attributes());
+    TypeInfo operands[2] = {context.in(0), context.in(1)};
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (!operands[i].shape) continue;
+        const Dims given = *operands[i].shape;
+        const std::vector<std::size_t> axes = turned(given.size(), turns.swap[i], turns.batch[i]);
+        for (std::size_t k = 0; k < axes.size(); ++k) (*operands[i].shape)[k] = given[axes[k]];
+    }
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(onnxRow("MatMul").infer(inner));
+    context.set(0, inner.outputs()[0]);
+    return {};
+}
+
+/// activation_alpha … of FusedGemm and FusedMatMulActivation by their ONNX names.
+Attributes activationParameters(const Attributes& attributes) {
+    Attributes result;
+    for (std::string_view name : {"alpha", "beta", "gamma"}) {
+        const std::string full = "activation_" + std::string(name);
+        if (attributes.has(full)) result.set(std::string(name), attributes.getFloat(full, 0));
+    }
+    return result;
+}
+
+EagerResult fusedProductActivation(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    const std::string name = attributes.getString("activation", "");
+    const Tensor product = fusedProduct(e);
+    const Tensor y = name == "Softmax" ? e("softmax.int", product, attributes.getInt("activation_axis", -1)) : activated(e, product, name, activationParameters(attributes));
+    return e.as(y, e.at(0).dtype());
+}
+
+/// The operator of ai.onnx on the inputs as they are, with its packed weights.
+Tensor plain(Eager& e, std::string_view name) {
+    e.check(onnxRow(name).kernel(e.context()));
+    return e.taken();
+}
+
+EagerResult fusedGemm(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    return activated(e, plain(e, "Gemm"), attributes.getString("activation", ""), activationParameters(attributes));
+}
+
+/// activation_params: alpha of LeakyRelu, alpha and beta of HardSigmoid, the bounds of Clip.
+Tensor convActivation(Eager& e, const Tensor& x) {
+    const Attributes& attributes = e.context().attributes();
+    const std::string name = attributes.getString("activation", "");
+    const std::vector<double> given = attributes.getFloats("activation_params");
+    if (name == "Clip") {
+        if (given.size() != 2) e.fail("Clip wants two activation_params");
+        return e("clamp", x, given[0], given[1]);
+    }
+    Attributes parameters;
+    if (!given.empty()) parameters.set("alpha", given[0]);
+    if (given.size() > 1) parameters.set("beta", given[1]);
+    return activated(e, x, name, parameters);
+}
+
+/// activation(conv(X, W, B) + Z)
+EagerResult fusedConv(Eager& e) {
+    Tensor y = plain(e, "Conv");
+    if (e.has(3)) {
+        if (e.at(3).shape() != y.shape()) e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
+        y = e("add.Tensor", y, e.at(3));
+    }
+    return convActivation(e, y);
+}
+
+/// Channels last in X, Z and Y.
+EagerResult channelsLastConv(Eager& e) {
+    const Tensor x = e.at(0);
+    if (x.rank() < 3) e.fail("cannot convolve " + x.typeText());
+    std::vector<std::int64_t> toFront{0, static_cast<std::int64_t>(x.rank()) - 1}, toBack{0};
+    for (std::size_t i = 1; i + 1 < x.rank(); ++i) {
+        toFront.push_back(static_cast<std::int64_t>(i));
+        toBack.push_back(static_cast<std::int64_t>(i) + 1);
+    }
+    toBack.push_back(1);
+    const Tensor front = e.get(e("permute", x, toFront).contiguous());
+    Tensor y = e.onnx("Conv", {Value(front), e.value(1), e.has(2) ? e.value(2) : Value()}, e.context().attributes());
+    y = e.get(e("permute", y, toBack).contiguous());
+    if (e.has(3)) {
+        if (e.at(3).shape() != y.shape()) e.fail("Z " + e.at(3).typeText() + " does not fit the result " + y.typeText());
+        y = e("add.Tensor", y, e.at(3));
+    }
+    return convActivation(e, y);
+}
+
+base::Result<void> inferChannelsLastConv(InferContext& context) {
+    TypeInfo operands[2] = {context.in(0), context.in(1)};
+    if (!operands[0].shape || operands[0].shape->size() < 3) return {};
+    Dims& dims = *operands[0].shape;
+    std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(onnxRow("Conv").infer(inner));
+    TypeInfo result = inner.outputs()[0];
+    if (result.shape && result.shape->size() > 1) std::rotate(result.shape->begin() + 1, result.shape->begin() + 2, result.shape->end());
+    context.set(0, std::move(result));
+    return {};
+}
+
+auto preparedAs(std::string_view name) {
+    return [name](std::span<const Value> constants, const Attributes& attributes, RunEnvironment& environment) {
+        return onnxRow(name).prepare(constants, attributes, environment);
+    };
+}
+
+auto inferredAs(std::string_view name) {
+    return [name](InferContext& context) { return onnxRow(name).infer(context); };
+}
+
+Row convRow(std::string_view name, std::string_view summary) {
+    Row row = contribRow(name, summary, Category::Layer);
+    row.in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1)
+        .attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+    return row;
+}
+
+Row withActivation(Row row) {
+    return row.attr("activation", AttributeKind::String).attr("activation_params", AttributeKind::Floats);
+}
+
+void defineProducts(Registry& registry) {
+    const auto product = [](std::string_view name, std::string_view summary) {
+        Row row = contribRow(name, summary, Category::Layer);
+        row.in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1).attrInt("transA", 0).attrInt("transB", 0).attrInt("transBatchA", 0).attrInt("transBatchB", 0);
+        return row;
+    };
+    for (std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
+        registry.add(product(name, "alpha·A·B, either turned first")
+                         .runs(eager([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.at(0).dtype()); }), inferFusedProduct));
+    }
+    const auto parameters = [](Row row) {
+        return row.attr("activation_alpha", AttributeKind::Float).attr("activation_beta", AttributeKind::Float).attr("activation_gamma", AttributeKind::Float);
+    };
+    registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either turned first")).required("activation", AttributeKind::String)
+                     .attr("activation_axis", AttributeKind::Int).runs(eager(fusedProductActivation), inferFusedProduct));
+    registry.add(parameters(contribRow("FusedGemm", "activation(alpha·A·B + beta·C)", Category::Layer)).in("A", kNumbers, "T").in("B", kNumbers, "T").optionalIn("C", kNumbers, "T").out("Y")
+                     .attrFloat("alpha", 1).attrFloat("beta", 1).attrInt("transA", 0).attrInt("transB", 0).attr("activation", AttributeKind::String)
+                     .runs(eager(fusedGemm), inferredAs("Gemm")).prepares(preparedAs("Gemm")));
+}
+
+}  // namespace
+
+void define_contrib_matmul(Registry& registry) {
+    defineProducts(registry);
+    registry.add(withActivation(convRow("FusedConv", "activation(conv(X, W) + B + Z)")).optionalIn("Z", kFloats, "T").out("Y").runs(eager(fusedConv), inferredAs("Conv"))
+                     .prepares(preparedAs("Conv")));
+    registry.add(withActivation(convRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last")).optionalIn("Z", kFloats, "T").out("Y")
+                     .runs(eager(channelsLastConv), inferChannelsLastConv));
+    registry.add(convRow("NhwcConv", "convolution with channels last").out("Y").runs(eager(channelsLastConv), inferChannelsLastConv));
+}
+
+}  // namespace sonde::ops

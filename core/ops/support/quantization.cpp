@@ -1,0 +1,67 @@
+#include "core/ops/support/quantization.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/support/wide.h"
+
+namespace sonde::ops {
+
+std::optional<QuantizedRange> quantizedRange(DType dtype) {
+    if (!tensor::isInteger(dtype)) return std::nullopt;
+    const auto bits = static_cast<int>(tensor::bitsInFile(dtype));
+    if (tensor::isSigned(dtype)) return QuantizedRange{-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
+    return QuantizedRange{0, std::ldexp(1.0, bits) - 1};
+}
+
+double quantized(double ratio, double zero, const QuantizedRange& range) { return std::clamp(std::nearbyint(ratio) + zero, range.low, range.high); }
+
+base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis) {
+    SONDE_ASSIGN(const Tensor values, wide(x));
+    SONDE_ASSIGN(Tensor result, values.clone());
+    if (zero.isNone()) return result;
+    const Tensor& z = zero.tensor();
+    if (z.numel() == 1) {
+        for (double& v : result.mutableSpan<double>()) v -= z.toDouble(0);
+        return result;
+    }
+    SONDE_ASSIGN(const std::size_t at, axisOf(axis, x.rank()));
+    if (z.numel() % std::max<std::int64_t>(x.dim(at), 1) != 0 || z.numel() > x.numel()) return opError("zero point " + z.typeText() + " does not fit " + x.typeText());
+    std::int64_t inner = 1;
+    for (std::size_t i = at + 1; i < x.rank(); ++i) inner *= x.dim(i);
+    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[i] -= z.toDouble(i / inner % x.dim(at));
+    return result;
+}
+
+namespace {
+
+base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
+    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1)) return opError("one scale and one zero point are wanted for all, but found " + scale.typeText());
+    return zero.isTensor() ? zero.tensor().toDouble(0) : 0.0;
+}
+
+}  // namespace
+
+base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero) {
+    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
+    SONDE_ASSIGN(const Tensor values, x.contiguous());
+    SONDE_ASSIGN(const Tensor real, values.cast(DType::Float32));
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
+    const auto factor = static_cast<float>(scale.toDouble(0)), offset = static_cast<float>(z);
+    for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<float>()[i] = (real.data<float>()[i] - offset) * factor;
+    return y;
+}
+
+base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Value& zero, DType dtype) {
+    SONDE_ASSIGN(const double z, zeroOf(scale, zero));
+    const std::optional<QuantizedRange> range = quantizedRange(dtype);
+    if (!range) return opError("cannot quantise to " + std::string(tensor::name(dtype)));
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float32, x.shape()));
+    const auto divisor = static_cast<float>(scale.toDouble(0));
+    for (std::int64_t i = 0; i < y.numel(); ++i) {
+        y.mutableData<float>()[i] = static_cast<float>(quantized(static_cast<double>(x.data<float>()[i] / divisor), z, *range));
+    }
+    return y.cast(dtype);
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+// Quantised tensors: real = (quantised − zero point)·scale.
+
+inline constexpr DTypeSet kBytes = bit(DType::Int8) | bit(DType::UInt8);
+
+struct QuantizedRange {
+    double low, high;
+};
+/// The numbers that an integer dtype holds; nothing for other dtypes.
+std::optional<QuantizedRange> quantizedRange(DType dtype);
+/// The nearest integer (halves to the even one) plus the zero point, held inside the range.
+double quantized(double ratio, double zero, const QuantizedRange& range);
+
+/// x − zero point as float64, exactly; None is 0; a zero point with several elements goes along `axis`.
+base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t axis);
+
+/// (x − zero point)·scale in float32 with one scale and zero point (None: 0) for all.
+base::Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Value& zero);
+/// The float32 tensor in the dtype, with one scale and zero point (None: 0): round(x/scale) + zero point.
+base::Result<Tensor> quantizedTo(const Tensor& x, const Tensor& scale, const Value& zero, DType dtype);
+
+}  // namespace sonde::ops

@@ -1,0 +1,106 @@
+// Operators of com.microsoft against ONNX Runtime: every line of tests/data/contrib/cases.jsonl is a call and what that gave.
+
+#include <QFile>
+#include <QtTest>
+
+#include "core/ops/registry/registry.h"
+#include "tests/support/json_values.h"
+
+using namespace sonde;
+using tensor::TypeInfo;
+using tensor::Value;
+
+namespace {
+
+QList<QByteArray> caseLines() {
+    QFile file(QStringLiteral(SONDE_TEST_DATA "/contrib/cases.jsonl"));
+    return file.open(QIODevice::ReadOnly) ? file.readAll().split('\n') : QList<QByteArray>();
+}
+
+struct Call {
+    const ops::OpDef* op = nullptr;
+    std::vector<Value> inputs;
+    tensor::Attributes attributes;
+    QJsonArray wanted;
+    int version = 1;
+    double tolerance = 0;
+
+    explicit Call(const QJsonObject& line)
+        : attributes(test::attributesIn(line["attrs"].toObject())), wanted(line["out"].toArray()), version(line["version"].toInt()), tolerance(line["tol"].toDouble()) {
+        op = ops::Registry::all().find(line["domain"].toString().toStdString(), line["op"].toString().toStdString(), version);
+        for (const QJsonValue& input : line["in"].toArray()) inputs.push_back(test::valueIn(input));
+    }
+    base::Result<ops::Inferred> infer(bool extentsKnown) const {
+        std::vector<TypeInfo> types;
+        for (const Value& input : inputs) {
+            types.push_back(TypeInfo::of(input));
+            if (!extentsKnown && types.back().shape) types.back().shape = std::vector<tensor::Dim>(types.back().shape->size());
+        }
+        return ops::infer(*op, types, extentsKnown ? inputs : std::vector<Value>(), attributes, static_cast<std::size_t>(wanted.size()));
+    }
+};
+
+}  // namespace
+
+class TestContrib : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void valuesAreThoseOfOnnxRuntime_data() {
+        QTest::addColumn<QByteArray>("line");
+        int number = 0;
+        for (const QByteArray& line : caseLines()) {
+            if (line.isEmpty()) continue;
+            ++number;
+            QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(QJsonDocument::fromJson(line)["op"].toString()))) << line;
+        }
+        QVERIFY(number > 100);
+    }
+    void valuesAreThoseOfOnnxRuntime() {
+        QFETCH(QByteArray, line);
+        const Call call(QJsonDocument::fromJson(line).object());
+        QVERIFY2(call.op && call.op->kernel, "is not known");
+        base::ThreadPool pool(2);
+        ops::RunEnvironment environment{&pool, {}, 0, false};
+        const auto results = ops::call(*call.op, call.inputs, call.attributes, static_cast<std::size_t>(call.wanted.size()), environment, call.version);
+        QVERIFY2(results, results ? "" : results.error().text().c_str());
+        for (int i = 0; i < call.wanted.size(); ++i) {
+            if (call.wanted[i].isNull()) continue;
+            const QString text = test::difference((*results)[static_cast<std::size_t>(i)], test::valueIn(call.wanted[i]), call.tolerance);
+            QVERIFY2(text.isEmpty(), qPrintable(QString("result %1 ").arg(i) + text));
+        }
+        for (bool extentsKnown : {true, false}) {
+            const auto inferred = call.infer(extentsKnown);
+            QVERIFY2(inferred, inferred ? "" : inferred.error().text().c_str());
+            for (int i = 0; i < call.wanted.size(); ++i) {
+                if (call.wanted[i].isNull()) continue;
+                const auto at = static_cast<std::size_t>(i);
+                const QString wrong = test::contradiction(inferred->types[at], (*results)[at]);
+                QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
+                QVERIFY2(inferred->types[at].isTensor() && inferred->types[at].dtype != tensor::DType::Undefined, "the dtype is not inferred");
+            }
+        }
+    }
+
+    /// Same call, one thread or two: the same bits.
+    void threadsChangeNothing() {
+        for (const QByteArray& line : caseLines()) {
+            if (line.isEmpty()) continue;
+            const Call call(QJsonDocument::fromJson(line).object());
+            std::vector<Value> first;
+            for (std::size_t threads : {1U, 2U}) {
+                base::ThreadPool pool(threads);
+                ops::RunEnvironment environment{&pool, {}, 0, false};
+                auto results = ops::call(*call.op, call.inputs, call.attributes, static_cast<std::size_t>(call.wanted.size()), environment, call.version);
+                QVERIFY(results);
+                for (std::size_t i = 0; i < first.size(); ++i) {
+                    QVERIFY2(!first[i].isTensor() || identical(first[i].tensor(), (*results)[i].tensor()), line.left(60).constData());
+                }
+                first = std::move(*results);
+            }
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestContrib)
+#include "tst_contrib.moc"
