@@ -3,6 +3,7 @@
 
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
 #include "core/trace/listing.h"
@@ -14,11 +15,31 @@ namespace {
 struct TraceOptions {
     ModelOptions model;
     std::string format = "nodes";
+    std::string where;
 };
+
+/// The listing of the nodes that a query finds. A wrong query is shown with a mark under the place that is meant.
+base::Result<int> list(const graph::InternalGraph& graph, const std::string& where) {
+    analysis::QueryProblem problem;
+    const std::optional<analysis::Query> query = analysis::Query::parse(where, &problem);
+    if (!query) {
+        const std::string mark(std::max<std::size_t>(1, problem.length), '^');
+        fmt::print(stderr, "{}\n{}{}\n", where, std::string(problem.at, ' '), mark);
+        return problem.error();
+    }
+    std::vector<bool> found(graph.nodeCount(), false);
+    for (const graph::NodeId node : query->run(graph)) found[node.index()] = true;
+    fmt::print("{}", trace::originListing(graph, [&](graph::NodeId node) { return found[node.index()]; }));
+    return 0;
+}
 
 base::Result<int> trace(TraceOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load());
     const graph::InternalGraph& graph = *document->graph;
+    if (!options.where.empty()) {
+        if (options.format != "nodes") return base::usageError("--where lists nodes", "--format " + options.format, "leave --format out");
+        return list(graph, options.where);
+    }
     const bool collection = options.model.open.tracer == "robust";
     const std::string text = options.format == "nodes"   ? collection ? document::collectionListing(*document) : trace::originListing(graph)
                              : options.format == "json"  ? document::documentJson(*document)
@@ -39,6 +60,9 @@ Verb traceVerb() {
                 command.add_option("--format", options->format, "nodes, graph, json or dot")
                     ->check(CLI::IsMember({"nodes", "graph", "json", "dot"}))
                     ->capture_default_str();
+                command.add_option("--where", options->where,
+                                   "Only the nodes that a query finds: 'op:Conv and shape:[*,64,*,*] and qualname:layer3.*'")
+                    ->type_name("QUERY");
                 command.add_option("--input-data", options->model.open.inputData,
                                    "Example inputs, as --example: x:image.png;mask:#rand(0,1)");
                 return std::function<base::Result<int>()>([options] { return trace(*options); });

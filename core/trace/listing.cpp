@@ -72,11 +72,9 @@ void print(const Cluster& cluster, const std::string& path, const std::string& i
 
 }  // namespace
 
-std::string originListing(const InternalGraph& graph) {
+std::string originListing(const InternalGraph& graph, const std::function<bool(graph::NodeId)>& shown) {
     std::string text;
-    forEachNode(graph, [&](const Expr& expr, const graph::Node& node) {
-        // A file's weights are values of the model and not steps of it; a module's reads of them (GetAttr) are.
-        if (expr.kind == ExprKind::Constant && expr.isParameter) return;
+    const auto add = [&](const Expr& expr, const graph::Node& node) {
         text += "Node " + node.name + " is from module";
         if (!expr.qualname) {
             text += " None";
@@ -84,6 +82,17 @@ std::string originListing(const InternalGraph& graph) {
             text += ' ' + *expr.qualname;
         }
         text += '\n';
+    };
+    if (shown) {
+        for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
+            for (const graph::NodeId node : graph.expr(id).outputs)
+                if (shown(node)) add(graph.expr(id), graph.node(node));
+        return text;
+    }
+    forEachNode(graph, [&](const Expr& expr, const graph::Node& node) {
+        // A file's weights are values of the model and not steps of it; a module's reads of them (GetAttr) are.
+        if (expr.kind == ExprKind::Constant && expr.isParameter) return;
+        add(expr, node);
     });
     return text;
 }

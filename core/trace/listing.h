@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/graph/internal_graph.h"
@@ -7,8 +8,9 @@
 namespace sonde::trace {
 
 /// "Node NAME is from module ORIGIN", one line for each node of the main body in order (reference 4, W1). The root's name
-/// is empty and so is the blank before it; a node without an origin prints "None".
-std::string originListing(const graph::InternalGraph& graph);
+/// is empty and so is the blank before it; a node without an origin prints "None". A file's weights are left out; `shown`,
+/// if given, says of every node instead whether it is listed, and inner bodies are listed after their owner.
+std::string originListing(const graph::InternalGraph& graph, const std::function<bool(graph::NodeId)>& shown = {});
 
 /// The same as a table with a heading: index, name, op, target, module; cells are separated by tabs.
 std::string originTable(const graph::InternalGraph& graph);

@@ -1,70 +1,26 @@
 #include "ui/models/node_search.h"
 
-#include <algorithm>
-
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
 
-using graph::ExprId;
-using graph::InternalGraph;
 using graph::NodeId;
 
-namespace {
-
-enum class Field { Any, Name, Module, Operator, Class, Number };
-
-struct Term {
-    Field field = Field::Any;
-    QString word;
-};
-
-std::vector<Term> parseTerms(const QString& text) {
-    static const std::pair<const char*, Field> prefixes[] = {
-        {"name:", Field::Name}, {"module:", Field::Module}, {"qualname:", Field::Module}, {"op:", Field::Operator}, {"class:", Field::Class}};
-    std::vector<Term> terms;
-    for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        Term term{Field::Any, word};
-        for (const auto& [prefix, field] : prefixes)
-            if (word.startsWith(QLatin1String(prefix), Qt::CaseInsensitive)) term = {field, word.mid(static_cast<qsizetype>(qstrlen(prefix)))};
-        if (word.startsWith(QLatin1Char('#')) && word.size() > 1) term = {Field::Number, word.mid(1)};
-        terms.push_back(term);
+SearchResult searchNodes(const context::InspectorContext& context, const QString& text) {
+    SearchResult result;
+    if (!context.hasModel()) return result;
+    analysis::QueryProblem problem;
+    const std::optional<analysis::Query> query = analysis::Query::parse(text.toStdString(), &problem);
+    if (!query) {
+        result.problem = problem;
+        return result;
     }
-    return terms;
-}
-
-bool holds(const std::string& text, const QString& word) { return QString::fromStdString(text).contains(word, Qt::CaseInsensitive); }
-
-bool matches(const InternalGraph& graph, NodeId id, const Term& term) {
-    const graph::Node& node = graph.node(id);
-    const graph::Expr& expr = graph.expr(node.producer);
-    const auto inModule = [&] { return expr.qualname && holds(*expr.qualname, term.word); };
-    switch (term.field) {
-        case Field::Number: return QString::number(id.value) == term.word;
-        case Field::Name: return holds(node.name, term.word);
-        case Field::Module: return inModule();
-        case Field::Operator: return operatorText(expr).contains(term.word, Qt::CaseInsensitive) || holds(expr.op.name, term.word);
-        case Field::Class: return holds(expr.moduleClass, term.word);
-        case Field::Any: break;
-    }
-    return holds(node.name, term.word) || inModule() || operatorText(expr).contains(term.word, Qt::CaseInsensitive) ||
-           holds(expr.name, term.word) || holds(expr.op.name, term.word) || holds(expr.moduleClass, term.word);
-}
-
-}  // namespace
-
-std::vector<NodeId> searchNodes(const InternalGraph& graph, const QString& text) {
-    const std::vector<Term> terms = parseTerms(text);
-    std::vector<NodeId> hits, weights;
-    if (terms.empty()) return hits;
-    const bool byName = std::any_of(terms.begin(), terms.end(), [](const Term& term) { return term.field == Field::Name; });
-    for (const ExprId expr : graph.recursiveOrder(graph.mainId())) {
-        for (const NodeId node : graph.expr(expr).outputs) {
-            if (!std::all_of(terms.begin(), terms.end(), [&](const Term& term) { return matches(graph, node, term); })) continue;
-            (layout::Outline::isConstant(graph.expr(expr)) && !byName ? weights : hits).push_back(node);
-        }
-    }
-    return hits.empty() ? weights : hits;
+    analysis::QueryFacts facts;
+    facts.recording = context.recording().get();
+    facts.value = [&context](NodeId node) { return context.value(node); };
+    facts.watched = [&context](NodeId node) { return context.isWatched(node); };
+    result.nodes = query->run(context.graph(), facts);
+    return result;
 }
 
 SearchResultModel::SearchResultModel(context::InspectorContext& context, QObject* parent)

@@ -4,15 +4,20 @@
 
 #include <vector>
 
+#include "core/analysis/query/query.h"
 #include "ui/context/inspector_context.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
 
-/// Nodes that hold every word of `text` in name, qualname, class, operator or file name, in the order of the program,
-/// upper and lower case alike. "name:", "module:", "op:" or "class:" before a word asks of that alone; "#12" is a number.
-/// Weights are only found by a word with "name:" or if nothing else is.
-std::vector<graph::NodeId> searchNodes(const graph::InternalGraph& graph, const QString& text);
+/// What a search gave: the nodes in the order of the program, or why the text is no query.
+struct SearchResult {
+    std::vector<graph::NodeId> nodes;
+    std::optional<analysis::QueryProblem> problem;
+};
+
+/// Nodes that fit a query (see analysis::Query), with what the context knows of values, times and watches.
+SearchResult searchNodes(const context::InspectorContext& context, const QString& text);
 
 /// The hits of the last search as a list: node and, second, where it is from.
 class SearchResultModel : public QAbstractListModel {

@@ -1,6 +1,7 @@
 #include "ui/window/search_bar.h"
 
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListView>
 #include <QVBoxLayout>
@@ -20,11 +21,12 @@ constexpr int kMostRows = 10;
 }  // namespace
 
 SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
-    : QFrame(parent), m_context(context), m_field(new widgets::SearchField(this)), m_results(context), m_list(new QListView(this)) {
+    : QFrame(parent), m_context(context), m_field(new widgets::SearchField(this)), m_results(context), m_list(new QListView(this)),
+      m_problemText(new QLabel(this)) {
     setObjectName(QStringLiteral("searchBar"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
-    m_field->setPlaceholderText(tr("Name, module or operator — also op:Conv, module:layer1, #12"));
+    m_field->setPlaceholderText(tr("Search: conv, op:Conv and shape:[*,64,*,*], near:#12 …"));
     m_list->setModel(&m_results);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setUniformItemSizes(true);
@@ -34,7 +36,11 @@ SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kTight, theme::kTight, theme::kTight, theme::kTight);
     column->setSpacing(theme::kTight);
+    m_problemText->setTextFormat(Qt::RichText);
+    m_problemText->setWordWrap(true);
+    m_problemText->setContentsMargins(theme::kTight, 0, theme::kTight, theme::kTight);
     column->addWidget(m_field);
+    column->addWidget(m_problemText);
     column->addWidget(m_list);
 
     connect(m_field, &widgets::SearchField::textChanged, this, [this](const QString& text) { search(text); });
@@ -70,9 +76,10 @@ void SearchBar::dismiss() {
 int SearchBar::search(const QString& text) {
     if (!m_context.hasModel()) return 0;
     if (m_field->text() != text) m_field->setText(text);
-    std::vector<graph::NodeId> hits = models::searchNodes(m_context.graph(), text);
-    const int count = static_cast<int>(hits.size());
-    m_context.setSearchHits(std::move(hits), -1);
+    models::SearchResult found = models::searchNodes(m_context, text);
+    m_problem = found.problem;
+    const int count = static_cast<int>(found.nodes.size());
+    m_context.setSearchHits(std::move(found.nodes), -1);
     if (count > 0) go(0);
     return count;
 }
@@ -90,9 +97,30 @@ void SearchBar::go(int hit) {
 void SearchBar::next() { go(m_context.currentHit() + 1); }
 void SearchBar::previous() { go(m_context.currentHit() < 0 ? -1 : m_context.currentHit() - 1); }
 
+/// The query as it was typed with the wrong part set off, then what is wrong with it.
+void SearchBar::showProblem() {
+    m_problemText->setVisible(m_problem.has_value());
+    if (!m_problem) return m_problemText->clear();
+    const QByteArray query = m_field->text().toUtf8();
+    const auto at = static_cast<qsizetype>(m_problem->at), length = static_cast<qsizetype>(m_problem->length);
+    const auto part = [&](qsizetype from, qsizetype count) {
+        return QString::fromUtf8(query.mid(from, count)).toHtmlEscaped().replace(QLatin1Char(' '), QStringLiteral("&nbsp;"));
+    };
+    const QString wrong = length > 0 ? part(at, length) : QStringLiteral("…");
+    QString text = QStringLiteral("<code>%1<b><u style='color:%4'>%2</u></b>%3</code><br>%5")
+                       .arg(part(0, at), wrong, part(at + length, -1), theme::color(theme::ColorRole::Error).name(),
+                            QString::fromStdString(m_problem->what).toHtmlEscaped());
+    if (!m_problem->hint.empty())
+        text += QStringLiteral("<br><span style='color:%2'>%1</span>")
+                    .arg(QString::fromStdString(m_problem->hint).toHtmlEscaped(), theme::color(theme::ColorRole::MutedText).name());
+    m_problemText->setText(text);
+    m_problemText->setAccessibleName(QString::fromStdString(m_problem->error().text()));
+}
+
 void SearchBar::refresh() {
     const int count = static_cast<int>(m_context.searchHits().size());
-    m_field->setHits(m_context.currentHit(), m_field->text().isEmpty() ? -1 : count);
+    m_field->setHits(m_context.currentHit(), m_field->text().isEmpty() || m_problem ? -1 : count);
+    showProblem();
     m_list->setVisible(count > 0);
     if (count > 0 && m_context.currentHit() >= 0) m_list->setCurrentIndex(m_results.index(m_context.currentHit()));
     place();
@@ -104,7 +132,8 @@ void SearchBar::place() {
     const int rows = std::min<int>(kMostRows, m_results.rowCount());
     m_list->setFixedHeight(rows * row + 4);
     const int width = std::min(kWidth, parentWidget()->width() - 2 * theme::kSmall);
-    resize(width, layout()->sizeHint().height());
+    const int height = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : layout()->sizeHint().height();
+    resize(width, height);
     move(parentWidget()->width() - width - theme::kSmall, theme::kSmall);
 }
 

@@ -82,7 +82,7 @@ void TestModels::modelsAreConsistentThroughALife() {
     QCOMPARE(watches.rowCount(), 2);
     QCOMPARE(ends.rowCount(), 1);
     QVERIFY(run(context));
-    context.setSearchHits(models::searchNodes(context.graph(), QStringLiteral("conv")), 0);
+    context.setSearchHits(models::searchNodes(context, QStringLiteral("conv")).nodes, 0);
     QVERIFY(results.rowCount() > 5);
     context.setWatched(out, false);
     QCOMPARE(watches.rowCount(), 1);
@@ -154,14 +154,14 @@ void TestModels::searchFindsByModuleAndOperator() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
     const auto& graph = context.graph();
-    const auto convs = models::searchNodes(graph, QStringLiteral("op:Conv"));
+    const auto convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
     QVERIFY(!convs.empty());
     for (const graph::NodeId node : convs) QCOMPARE(QString::fromStdString(graph.expr(graph.node(node).producer).op.name), QStringLiteral("Conv"));
-    const auto inLayer = models::searchNodes(graph, QStringLiteral("module:layer2.0 op:conv"));
+    const auto inLayer = models::searchNodes(context, QStringLiteral("module:layer2.0 op:conv")).nodes;
     QVERIFY(!inLayer.empty() && inLayer.size() < convs.size());
-    QVERIFY(models::searchNodes(graph, QStringLiteral("nothing_like_this")).empty());
-    QVERIFY(models::searchNodes(graph, QString()).empty());
-    const auto number = models::searchNodes(graph, QStringLiteral("#%1").arg(convs.front().value));
+    QVERIFY(models::searchNodes(context, QStringLiteral("nothing_like_this")).nodes.empty());
+    QVERIFY(models::searchNodes(context, QString()).nodes.empty());
+    const auto number = models::searchNodes(context, QStringLiteral("#%1").arg(convs.front().value)).nodes;
     QCOMPARE(number.size(), std::size_t{1});
     QVERIFY(number.front() == convs.front());
 }
@@ -171,7 +171,7 @@ void TestModels::watchesSurviveReopening() {
     {
         InspectorContext context;
         QVERIFY(load(context, modelFile()));
-        const graph::NodeId node = models::searchNodes(context.graph(), QStringLiteral("op:Relu")).front();
+        const graph::NodeId node = models::searchNodes(context, QStringLiteral("op:Relu")).nodes.front();
         name = context.graph().node(node).name;
         context.setWatched(node, true);
         context.setEnd(node, true);
@@ -190,7 +190,7 @@ void TestModels::watchesSurviveReopening() {
 void TestModels::historyGoesBackAndForward() {
     InspectorContext context;
     QVERIFY(load(context, modelFile()));
-    const auto nodes = models::searchNodes(context.graph(), QStringLiteral("op:Conv"));
+    const auto nodes = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
     QVERIFY(!context.canGoBack());
     for (int i = 0; i < 3; ++i) context.navigateTo(nodes[static_cast<std::size_t>(i)]);
     QVERIFY(context.canGoBack() && !context.canGoForward());

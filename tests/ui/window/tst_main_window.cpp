@@ -60,7 +60,7 @@ class TestMainWindow : public QObject {
     void makeWindow();
     void openModel();
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_window->isIdle(), 60000); }
-    graph::NodeId firstOf(const char* op) { return models::searchNodes(context().graph(), QStringLiteral("op:") + QLatin1String(op)).front(); }
+    graph::NodeId firstOf(const char* op) { return models::searchNodes(context(), QStringLiteral("op:") + QLatin1String(op)).nodes.front(); }
     /// A place on a box that is its title if it is open, beside the edge that comes in at the middle.
     static QPoint middle(const QRectF& rect) { return QPointF(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0)).toPoint(); }
 

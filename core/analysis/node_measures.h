@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::analysis {
+
+/// Elements of a tensor: of the value if there is one, else of the type if every extent is known.
+std::optional<std::int64_t> elementCount(const graph::Node& node, const tensor::Value* value = nullptr);
+/// The same in bytes of memory.
+std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Value* value = nullptr);
+
+/// By ExprId: elements of the weights that an operation reads. A weight with several readers counts for the first of
+/// them, so that the sum over all operations is the model's number of parameters.
+std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph);
+
+}  // namespace sonde::analysis

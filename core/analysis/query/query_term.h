@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/analysis/query/query.h"
+
+namespace sonde::analysis {
+
+enum class QueryField : std::uint8_t {
+    Any, Number, Name, Op, Module, Class, Attribute, DType, Shape, Category, Kind, Domain, Source, Is,
+    // numbers
+    Readers, Inputs, Elements, Bytes, Parameters, Time, Rank, Nan, Inf, Zeros, Min, Max, Mean, Std,
+};
+
+enum class QueryRelation : std::uint8_t { InputsOf, OutputsOf, Near, UpstreamOf, DownstreamOf };
+
+enum class QueryCompare : std::uint8_t { Has, Equal, Unequal, Less, LessEqual, Greater, GreaterEqual };
+
+/// A text to compare with: part of it, the whole of it with wildcards, or a regular expression.
+struct TextPattern {
+    std::string text;  ///< lower case
+    bool whole = false;
+    std::shared_ptr<const std::regex> regex;
+
+    bool fits(std::string_view candidate) const;
+};
+
+/// One extent of a shape pattern.
+struct ExtentPattern {
+    enum class Kind : std::uint8_t { Any, Rest, Symbol, Number } kind = Kind::Any;
+    std::string symbol;
+    QueryCompare compare = QueryCompare::Equal;
+    std::int64_t number = 0;
+};
+
+struct QueryTerm {
+    enum class Kind : std::uint8_t { And, Or, Not, Field, Relation } kind = Kind::Field;
+    std::vector<std::shared_ptr<const QueryTerm>> parts;  ///< And, Or: two or more. Not, Relation: one
+
+    QueryField field = QueryField::Any;
+    QueryCompare compare = QueryCompare::Has;
+    TextPattern pattern;
+    double number = 0;                     ///< of numeric fields
+    std::string attribute;                 ///< Attribute: its name, lower case
+    bool wantsValue = false;               ///< Attribute: its value is compared too
+    bool valueIsNumber = false;
+    std::vector<ExtentPattern> extents;    ///< Shape
+    bool anyExtent = false;                ///< Shape: one such extent suffices
+
+    QueryRelation relation = QueryRelation::Near;
+    std::size_t distance = 1;              ///< Relation: how many edges
+};
+
+bool isNumeric(QueryField field);
+bool compares(double left, QueryCompare compare, double right);
+std::string lowered(std::string_view text);
+
+}  // namespace sonde::analysis
