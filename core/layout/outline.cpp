@@ -98,7 +98,10 @@ class Outline::Builder {
     std::unordered_map<ScopeId, GroupId> m_groupOf;
 };
 
-Outline::Outline(std::shared_ptr<const InternalGraph> graph) : m_graph(std::move(graph)) { Builder(*this).run(); }
+Outline::Outline(std::shared_ptr<const InternalGraph> graph) : m_graph(std::move(graph)) {
+    Builder(*this).run();
+    findRuns();
+}
 
 GroupId Outline::operationGroup(ExprId expr) const {
     const GroupId home = groupOf(expr);

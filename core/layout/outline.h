@@ -44,6 +44,13 @@ class Outline {
         std::uint32_t depth = 0;        ///< 0 for the main body, bodies not counted
     };
 
+    /// Equal modules called one after another, each reading what the one before made: blocks that differ in their weights
+    /// only. "Equal" is exact: operators, attributes, literals, types and wiring, at any depth.
+    struct Run {
+        GroupId parent;
+        std::vector<GroupId> instances;  ///< at least two, in the order of execution
+    };
+
     explicit Outline(std::shared_ptr<const InternalGraph> graph);
 
     const InternalGraph& graph() const { return *m_graph; }
@@ -58,6 +65,15 @@ class Outline {
     /// The group that an expr with bodies is; none for others.
     GroupId operationGroup(ExprId expr) const;
 
+    const std::vector<Run>& runs() const { return m_runs; }
+    static constexpr std::uint32_t kNoRun = 0xffffffff;
+    /// The run that a group is an instance of, or kNoRun, and which one it is.
+    std::uint32_t runOf(GroupId id) const { return m_runOfGroup[id.index()]; }
+    std::uint32_t instanceOf(GroupId id) const { return m_instanceOfGroup[id.index()]; }
+    /// The values that stand in the same place of every instance of the innermost run around a value, itself among them;
+    /// empty if it stands in no run.
+    std::vector<NodeId> counterparts(NodeId node) const;
+
     /// Constants and attribute reads: hidden if ViewState::hideConstants.
     static bool isConstant(const graph::Expr& expr) {
         return expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
@@ -70,9 +86,12 @@ class Outline {
 
   private:
     class Builder;
+    void findRuns();  // repeats.cpp
 
     std::shared_ptr<const InternalGraph> m_graph;
     std::vector<Group> m_groups;
+    std::vector<Run> m_runs;
+    std::vector<std::uint32_t> m_runOfGroup, m_instanceOfGroup;
     std::vector<GroupId> m_groupOfExpr;
     std::vector<GroupId> m_groupOfScope;
 };

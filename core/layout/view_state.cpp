@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/layout/lockstep.h"
+
 namespace sonde::layout {
 
 namespace {
@@ -21,7 +23,16 @@ bool isLeafCall(const Outline& outline, const Outline::Group& group) {
     return group.kind == Outline::Kind::Operation && Outline::isCall(outline.graph().expr(group.expr));
 }
 
+/// Of every folded run around a group, the instance that it stands in is the one to be seen.
+void showInstancesAround(const Outline& outline, ViewState& view, GroupId id) {
+    for (; id.valid(); id = outline.group(id).parent) {
+        const std::uint32_t run = outline.runOf(id);
+        if (run != Outline::kNoRun && isFolded(outline, view, run)) showInstance(outline, view, run, outline.instanceOf(id));
+    }
+}
+
 void openFrom(const Outline& outline, ViewState& view, GroupId id) {
+    showInstancesAround(outline, view, id);
     for (; id.valid(); id = outline.group(id).parent) open(outline, view, id);
 }
 
@@ -58,7 +69,45 @@ void reveal(const Outline& outline, ViewState& view, ExprId expr) { openFrom(out
 
 void reveal(const Outline& outline, ViewState& view, ScopeId scope) {
     const GroupId group = outline.groupOf(scope);
-    if (group.valid()) openFrom(outline, view, outline.group(group).parent);
+    if (!group.valid()) return;
+    showInstancesAround(outline, view, group);
+    openFrom(outline, view, outline.group(group).parent);
+}
+
+ScopeId scopeOf(const Outline& outline, std::uint32_t run) { return outline.group(outline.runs()[run].instances.front()).scope; }
+
+bool isFolded(const Outline& outline, const ViewState& view, std::uint32_t run) {
+    return run != Outline::kNoRun && view.foldFrom > 0 && outline.runs()[run].instances.size() >= view.foldFrom &&
+           !view.unfolded.contains(scopeOf(outline, run));
+}
+
+std::uint32_t shownInstance(const Outline& outline, const ViewState& view, std::uint32_t run) {
+    const auto found = view.shownInstance.find(scopeOf(outline, run));
+    const auto count = static_cast<std::uint32_t>(outline.runs()[run].instances.size());
+    return found == view.shownInstance.end() || found->second >= count ? 0 : found->second;
+}
+
+void showInstance(const Outline& outline, ViewState& view, std::uint32_t run, std::uint32_t instance) {
+    const std::uint32_t before = shownInstance(outline, view, run);
+    const std::vector<GroupId>& instances = outline.runs()[run].instances;
+    if (instance == before || instance >= instances.size()) return;
+    view.shownInstance[scopeOf(outline, run)] = instance;
+    const GroupId from = instances[before], to = instances[instance];
+    setOpen(outline, view, to, isOpen(outline, view, from));
+    forEachPair(outline, from, to, [&](const Outline::Member& mine, const Outline::Member& theirs) {
+        if (!mine.group.valid() || !theirs.group.valid()) return;
+        setOpen(outline, view, theirs.group, isOpen(outline, view, mine.group));
+        const std::uint32_t inner = outline.runOf(mine.group);
+        if (inner == Outline::kNoRun || outline.instanceOf(mine.group) != 0) return;
+        const std::uint32_t other = outline.runOf(theirs.group);
+        view.shownInstance[scopeOf(outline, other)] = shownInstance(outline, view, inner);
+        setFolded(outline, view, other, !view.unfolded.contains(scopeOf(outline, inner)));
+    });
+}
+
+void setFolded(const Outline& outline, ViewState& view, std::uint32_t run, bool folded) {
+    if (folded) view.unfolded.erase(scopeOf(outline, run));
+    else view.unfolded.insert(scopeOf(outline, run));
 }
 
 void openToDepth(const Outline& outline, ViewState& view, std::size_t depth) {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "core/layout/engine/box_graph.h"
 #include "core/layout/outline.h"
@@ -20,6 +23,16 @@ struct ViewState {
     /// An edge over more ranks than this is drawn as a stub; 0: never.
     std::size_t longSpan = 24;
 
+    /// At least this many equal blocks in a row (Outline::Run) are drawn as one box "× 24"; 0: never.
+    std::size_t foldFrom = 0;
+    /// Runs that are drawn out all the same, and which instance stands for a folded one (0 if not listed): both by the
+    /// scope of the run's first instance.
+    std::set<ScopeId> unfolded;
+    std::map<ScopeId, std::uint32_t> shownInstance;
+
+    /// By ExprId: operations that are not drawn (but counted), because the user hid or isolated something. May be null.
+    std::shared_ptr<const std::vector<bool>> filtered;
+
     double nodeSep = 24;   ///< least distance of items side by side
     double rankSep = 40;   ///< least distance of items after one another
     double padding = 16;   ///< between an open box's border and what is in it
@@ -31,6 +44,21 @@ struct ViewState {
 bool isOpen(const Outline& outline, const ViewState& view, GroupId group);
 /// The single operation that a group is drawn as (see ViewState::inlineSingles); none if it is drawn as a box.
 ExprId inlined(const Outline& outline, const ViewState& view, GroupId group);
+
+/// Whether a view leaves an expr out.
+inline bool isFiltered(const ViewState& view, ExprId expr) {
+    return view.filtered && expr.index() < view.filtered->size() && (*view.filtered)[expr.index()];
+}
+
+/// The scope by which a view knows a run.
+ScopeId scopeOf(const Outline& outline, std::uint32_t run);
+/// Whether a run is drawn as one box.
+bool isFolded(const Outline& outline, const ViewState& view, std::uint32_t run);
+/// Which instance stands for a folded run.
+std::uint32_t shownInstance(const Outline& outline, const ViewState& view, std::uint32_t run);
+/// Lets another instance stand for a run; it is as open as the one before was.
+void showInstance(const Outline& outline, ViewState& view, std::uint32_t run, std::uint32_t instance);
+void setFolded(const Outline& outline, ViewState& view, std::uint32_t run, bool folded);
 
 /// Opens all that hides an expr, or all around a scope.
 void reveal(const Outline& outline, ViewState& view, ExprId expr);

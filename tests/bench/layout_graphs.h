@@ -77,7 +77,7 @@ class GraphMaker {
     std::size_t m_number = 0;
 };
 
-/// Decoder blocks that all read one mask and two rotary tables: 29 operations each, and three hubs.
+/// Decoder blocks that all read one mask and two rotary tables: 32 operations each, and three hubs.
 inline std::shared_ptr<const InternalGraph> transformer(std::size_t layers) {
     GraphMaker m;
     NodeId x = m.layer("embed", "Gather", {m.input("tokens")});

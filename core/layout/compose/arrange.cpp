@@ -251,6 +251,9 @@ class Arranger {
         scene->direction = m_draft.view->direction;
         scene->hiddenExprs = m_draft.hiddenExprs;
         scene->hiddenConstants = m_draft.hiddenConstants;
+        scene->foldedExprs = m_draft.foldedExprs;
+        scene->foldedBlocks = m_draft.foldedBlocks;
+        scene->filteredExprs = m_draft.filteredExprs;
         scene->piecesLaidOut = m_laidOut;
         scene->piecesFromCache = m_fromCache;
         std::vector<Point> origins(m_draft.levels.size());  // of each level's picture

@@ -60,9 +60,12 @@ class Connector {
     /// Every reading of a value made in another item, once for each (value, reader), in the order of execution.
     void collect() {
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
-            if (m_graph.isErased(ExprId(i))) continue;
+            const ExprId reader(i);
+            if (m_graph.isErased(reader) || isFiltered(m_view, reader)) continue;
             const std::uint32_t to = m_draft.exprItems[i].value;
-            for (const NodeId value : m_graph.expr(ExprId(i)).inputs) add(value, to);
+            const bool behind = isBehind(reader);
+            for (const NodeId value : m_graph.expr(reader).inputs)
+                if (!isFolded(m_graph.node(value).producer, reader)) add(value, to, !behind);
         }
         for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
             const ItemDescription& what = m_draft.items[item].what;
@@ -88,14 +91,43 @@ class Connector {
         m_connections = std::move(kept);
     }
 
-    void add(NodeId value, std::uint32_t to) {
+    const FoldedBlock* blockOf(ExprId expr) const {
+        if (m_draft.blockOf.empty() || m_draft.blockOf[expr.index()] == kNone) return nullptr;
+        return &m_draft.blocks[m_draft.blockOf[expr.index()]];
+    }
+    const FoldedBlock* around(const FoldedBlock& block) const {
+        return block.parent == kNone ? nullptr : &m_draft.blocks[block.parent];
+    }
+
+    /// Whether an expr stands in a block that another block stands for.
+    bool isBehind(ExprId expr) const {
+        for (const FoldedBlock* block = blockOf(expr); block; block = around(*block))
+            if (!block->shown) return true;
+        return false;
+    }
+
+    /// Whether folding leaves a reading out: from one block of a run to another one, or within a block that another one
+    /// stands for.
+    bool isFolded(ExprId producer, ExprId reader) const {
+        const FoldedBlock *a = blockOf(producer), *b = blockOf(reader);
+        if (!a || !b) return false;
+        while (a->depth > b->depth) a = around(*a);
+        while (b->depth > a->depth) b = around(*b);
+        for (; a && b; a = around(*a), b = around(*b)) {
+            if (a == b ? !a->shown : a->run == b->run) return true;
+        }
+        return false;
+    }
+
+    void add(NodeId value, std::uint32_t to, bool counts = true) {
         const ExprId producer = m_graph.node(value).producer;
+        if (isFiltered(m_view, producer)) return;
         ItemId& made = m_draft.exprItems[producer.index()];
         if (to == kNone) return;
         if (!made.valid() || m_hidden.contains(producer)) {  // a hidden constant: its first reader stands for it
             made = ItemId(to);
             m_hidden.insert(producer);
-            ++m_draft.items[to].what.hiddenConstants;
+            if (counts) ++m_draft.items[to].what.hiddenConstants;
             return;
         }
         const bool selfLoop = made.value == to && !m_draft.items[to].what.expandable &&

@@ -56,6 +56,15 @@ struct Line {
     bool fromStub = false;
 };
 
+/// A block of a folded run. Exprs in it have the same items as those of the block that is shown.
+struct FoldedBlock {
+    std::uint32_t run = 0;
+    std::uint32_t instance = 0;
+    bool shown = false;
+    std::uint32_t parent = kNone;  ///< the block around it, index in Draft::blocks
+    std::uint32_t depth = 0;
+};
+
 /// A scene before it has geometry.
 struct Draft {
     const Outline* outline = nullptr;
@@ -67,7 +76,10 @@ struct Draft {
     std::vector<ItemId> exprItems, scopeItems;
     std::vector<Level> levels;             ///< the top first
     std::vector<Line> lines;
+    std::vector<FoldedBlock> blocks;
+    std::vector<std::uint32_t> blockOf;    ///< by ExprId: the innermost folded block; empty if nothing is folded
     std::uint32_t hiddenExprs = 0, hiddenConstants = 0;
+    std::uint32_t foldedExprs = 0, foldedBlocks = 0, filteredExprs = 0;
 
     std::uint32_t parentOf(std::uint32_t item) const { return items[item].parent.valid() ? items[item].parent.value : kNone; }
     std::uint32_t levelAround(std::uint32_t item) const {

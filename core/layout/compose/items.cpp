@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/layout/compose/draft.h"
+#include "core/layout/lockstep.h"
 
 namespace sonde::layout::compose {
 
@@ -18,10 +19,12 @@ class ItemFinder {
         m_draft.exprItems.assign(m_graph.exprCount(), ItemId());
         m_draft.scopeItems.assign(m_graph.scopeCount(), ItemId());
         m_draft.levels.push_back({});
+        if (m_view.filtered) countFiltered();
         fill(m_outline.root(), kNone);
         for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
             if (m_draft.items[item].what.open) fill(m_draft.items[item].group, item);
         }
+        joinBlocks();
     }
 
   private:
@@ -65,8 +68,88 @@ class ItemFinder {
         return index;
     }
 
+    /// Filtered operations inside each group, at any depth.
+    void countFiltered() {
+        m_filtered.assign(m_outline.groupCount(), 0);
+        for (std::size_t i = m_outline.groupCount(); i-- > 0;) {
+            const Outline::Group& group = m_outline.group(GroupId(i));
+            for (const Outline::Member& member : group.members) {
+                if (member.expr.valid() && isFiltered(m_view, member.expr) && !Outline::isConstant(m_graph.expr(member.expr)))
+                    ++m_filtered[i];
+            }
+            const bool call = group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr));
+            if (group.parent.valid() && !call) m_filtered[group.parent.index()] += m_filtered[i];
+        }
+    }
+    std::uint32_t filteredIn(GroupId id) const { return m_filtered.empty() ? 0 : m_filtered[id.index()]; }
+    /// Operations of a group that a view does not leave out.
+    std::uint32_t left(GroupId id) const {
+        return m_outline.group(id).exprs - m_outline.group(id).constants - filteredIn(id);
+    }
+
+    /// Whether a group is an instance of a folded run that another instance stands for.
+    bool standsBehind(GroupId id) {
+        const std::uint32_t run = m_outline.runOf(id);
+        if (!isFolded(m_outline, m_view, run)) return false;
+        if (m_outline.instanceOf(id) == shownInstance(m_outline, m_view, run)) {
+            m_folded.push_back(run);
+            return false;
+        }
+        ++m_draft.foldedBlocks;
+        m_draft.foldedExprs += left(id);
+        m_draft.filteredExprs += filteredIn(id);
+        (m_view.hideConstants ? m_draft.hiddenConstants : m_draft.foldedExprs) += m_outline.group(id).constants;
+        return true;
+    }
+
+    /// Exprs of the blocks of folded runs: who stands in which, and the items of those that are shown for all.
+    void joinBlocks() {
+        if (m_folded.empty()) return;
+        m_draft.blockOf.assign(m_graph.exprCount(), kNone);
+        for (const std::uint32_t run : m_folded) {
+            const std::uint32_t shown = shownInstance(m_outline, m_view, run);
+            const std::vector<GroupId>& instances = m_outline.runs()[run].instances;
+            for (std::uint32_t i = 0; i < instances.size(); ++i) {
+                const auto block = static_cast<std::uint32_t>(m_draft.blocks.size());
+                FoldedBlock made{run, i, i == shown, kNone, 0};
+                bool first = true;
+                forEachExpr(m_outline, instances[i], [&](ExprId expr) {
+                    std::uint32_t& at = m_draft.blockOf[expr.index()];
+                    if (std::exchange(first, false)) made.parent = at;
+                    at = block;
+                });
+                if (made.parent != kNone) made.depth = m_draft.blocks[made.parent].depth + 1;
+                m_draft.blocks.push_back(made);
+            }
+        }
+        // Inner runs first: what is inside a shown block must have its items before they are taken over.
+        for (auto it = m_folded.rbegin(); it != m_folded.rend(); ++it) {
+            const std::uint32_t shown = shownInstance(m_outline, m_view, *it);
+            const std::vector<GroupId>& instances = m_outline.runs()[*it].instances;
+            const GroupId from = instances[shown];
+            for (std::uint32_t i = 0; i < instances.size(); ++i) {
+                if (i == shown) continue;
+                takeOver(m_outline.group(from).scope, m_outline.group(instances[i]).scope);
+                forEachPair(m_outline, from, instances[i], [&](const Outline::Member& mine, const Outline::Member& theirs) {
+                    if (mine.expr.valid()) m_draft.exprItems[theirs.expr.index()] = m_draft.exprItems[mine.expr.index()];
+                    if (mine.group.valid() && m_outline.group(mine.group).kind == Kind::Module)
+                        takeOver(m_outline.group(mine.group).scope, m_outline.group(theirs.group).scope);
+                });
+            }
+        }
+    }
+
+    void takeOver(ScopeId from, ScopeId to) { m_draft.scopeItems[to.index()] = m_draft.scopeItems[from.index()]; }
+
     void addExpr(ExprId id, GroupId operation, std::uint32_t container) {
         const graph::Expr& expr = m_graph.expr(id);
+        if (isFiltered(m_view, id)) {
+            if (!Outline::isConstant(expr)) ++m_draft.filteredExprs;
+            else ++(m_view.hideConstants ? m_draft.hiddenConstants : m_draft.filteredExprs);
+            // What is inside a filtered operation goes with it.
+            if (operation.valid() && !Outline::isCall(expr)) m_draft.filteredExprs += m_outline.group(operation).exprs;
+            return;
+        }
         if (m_view.hideConstants && Outline::isConstant(expr)) {
             ++m_draft.hiddenConstants;
             return;
@@ -94,6 +177,12 @@ class ItemFinder {
             m_draft.hiddenConstants += group.constants;
             return;
         }
+        if (m_view.filtered && left(id) == 0) {
+            m_draft.filteredExprs += filteredIn(id);
+            (m_view.hideConstants ? m_draft.hiddenConstants : m_draft.filteredExprs) += group.constants;
+            return;
+        }
+        if (standsBehind(id)) return;
         if (const ExprId single = inlined(m_outline, m_view, id); single.valid()) {
             if (m_view.hideConstants) m_draft.hiddenConstants += group.constants;
             addExpr(single, m_outline.operationGroup(single), container);
@@ -108,6 +197,10 @@ class ItemFinder {
         item.what.open = isOpen(m_outline, m_view, id);
         item.key = {ItemKind::Module, {}, group.scope, group.body, {}};
         item.group = id;
+        if (const std::uint32_t run = m_outline.runOf(id); isFolded(m_outline, m_view, run)) {
+            item.what.repeat = static_cast<std::uint32_t>(m_outline.runs()[run].instances.size());
+            item.what.instance = m_outline.instanceOf(id);
+        }
         const bool open = item.what.open;
         if (!open) countHidden(item, id);
         const std::uint32_t index = add(std::move(item), container);
@@ -131,6 +224,7 @@ class ItemFinder {
     void addOutputs(BodyId body, std::uint32_t container) {
         std::vector<NodeId> seen;
         for (const NodeId value : m_graph.body(body).outputs) {
+            if (isFiltered(m_view, m_graph.node(value).producer)) continue;
             if (std::find(seen.begin(), seen.end(), value) != seen.end()) continue;
             seen.push_back(value);
             SceneItem item;
@@ -145,10 +239,11 @@ class ItemFinder {
 
     void countHidden(SceneItem& item, GroupId id) {
         const Outline::Group& group = m_outline.group(id);
-        item.what.hiddenExprs = group.exprs - group.constants;
+        item.what.hiddenExprs = left(id);
         item.what.hiddenConstants = group.constants;
         if (group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr))) return;
-        m_draft.hiddenExprs += group.exprs - group.constants;
+        m_draft.hiddenExprs += left(id);
+        m_draft.filteredExprs += filteredIn(id);
         if (m_view.hideConstants) m_draft.hiddenConstants += group.constants;
         else m_draft.hiddenExprs += group.constants;
     }
@@ -176,6 +271,8 @@ class ItemFinder {
     const Outline& m_outline;
     const ViewState& m_view;
     const InternalGraph& m_graph;
+    std::vector<std::uint32_t> m_folded;    // runs that are drawn as one box, outer ones first
+    std::vector<std::uint32_t> m_filtered;  // by group; empty if nothing is filtered
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <QElapsedTimer>
 #include <QTest>
 
 #include "core/layout/view_state.h"
@@ -134,6 +135,64 @@ class TestOutline : public QObject {
         ViewState view;
         openToDepth(outline, view, 99'999);
         QVERIFY(isOpen(outline, view, outline.groupOf(ScopeId(std::size_t{4000}))));
+    }
+
+    static std::vector<std::size_t> runLengths(const Outline& outline) {
+        std::vector<std::size_t> lengths;
+        for (const Outline::Run& run : outline.runs()) lengths.push_back(run.instances.size());
+        return lengths;
+    }
+
+  private slots:
+    void equalBlocksInAChainAreARun() {
+        const Outline outline(transformer(6));
+        QCOMPARE(runLengths(outline), (std::vector<std::size_t>{6}));
+        const auto& graph = outline.graph();
+        const NodeId node = graph.findNode("Softmax_24");
+        const std::vector<NodeId> same = outline.counterparts(node);
+        QCOMPARE(same.size(), std::size_t{6});
+        QCOMPARE(same.front(), node);
+        for (std::size_t i = 0; i < same.size(); ++i) {
+            QCOMPARE(graph.expr(graph.node(same[i]).producer).op.name, std::string("Softmax"));
+            QCOMPARE(graph.scopeOf(same[i]).qualname, "layers." + std::to_string(i) + ".attn");
+        }
+        QVERIFY(outline.counterparts(graph.findNode("mask")).empty());
+    }
+
+    void whatDiffersIsNotFolded() {
+        // Experts stand side by side: equal, but no chain.
+        QVERIFY(runLengths(Outline(mixtureOfExperts(1, 6))).empty());
+        for (const char* difference : {"attribute", "type", "wiring", "literal", "operator", "nothing"}) {
+            GraphMaker m;
+            const std::string what = difference;
+            NodeId x = m.input("x"), y = m.input("y");
+            for (int i = 0; i < 3; ++i) {
+                const bool odd = i == 2;
+                m.enter("b" + std::to_string(i), "Block");
+                const NodeId a = m.op(odd && what == "operator" ? "Sub" : "Add", {x, y});
+                const NodeId b = m.op("Relu", {odd && what == "wiring" ? x : a});
+                const NodeId c = m.op("Mul", {a, b});
+                if (odd && what == "attribute") m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("axis", std::int64_t{1});
+                if (odd && what == "type") m.graph().setType(b, sonde::tensor::TypeInfo::tensor(sonde::tensor::DType::Float32));
+                if (odd && what == "literal")
+                    m.graph().setArguments(m.graph().node(c).producer, {Argument::of(a), Argument::of(sonde::tensor::Value::ofInt(2))});
+                m.leave();
+                x = c;
+            }
+            const std::vector<std::size_t> lengths = runLengths(Outline(m.done({x})));
+            QCOMPARE(lengths, (std::vector<std::size_t>{what == "nothing" ? std::size_t{3} : std::size_t{2}}));
+        }
+    }
+
+    void aHundredThousandOperationsAreQuick() {
+        const auto graph = transformer(3400);
+        QElapsedTimer timer;
+        timer.start();
+        const Outline outline(graph);
+        const qint64 took = timer.elapsed();
+        QCOMPARE(runLengths(outline), (std::vector<std::size_t>{3400}));
+        qInfo("%lld ms", static_cast<long long>(took));
+        QVERIFY(took < 3000);
     }
 };
 

@@ -265,6 +265,114 @@ class TestScene : public QObject {
         QCOMPARE(compose()->piecesLaidOut, 0u);
     }
 
+    void equalBlocksFoldIntoOne() {
+        Composer compose(lg::transformer(12));
+        compose.view.foldFrom = 3;
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        std::vector<const SceneItem*> folds;
+        for (const SceneItem& item : scene->items)
+            if (item.what.repeat > 0) folds.push_back(&item);
+        QCOMPARE(folds.size(), std::size_t{1});
+        QCOMPARE(folds[0]->what.repeat, 12u);
+        QCOMPARE(compose.outline.graph().scope(folds[0]->what.scope).qualname, std::string("layers.0"));
+        QCOMPARE(scene->foldedBlocks, 11u);
+        QCOMPARE(scene->foldedExprs, 11u * 32);  // norm, q k v, 2 x 7 to rotate, 6 of attention, add; norm, 4 to gate, down, add
+        // One way in, one way out, and no edge from the block to itself.
+        const ItemId box = scene->itemOf(folds[0]->what.scope);
+        std::set<std::string> in, out;
+        for (const SceneEdge& edge : scene->edges) {
+            const bool from = isWithin(*scene, edge.from, box), to = isWithin(*scene, edge.to, box);
+            for (const auto& name : valueNames(compose, edge.values)) {
+                if (to && !from) in.insert(name);
+                if (from && !to) out.insert(name);
+            }
+            if (from && to) QVERIFY(edge.from != edge.to);
+        }
+        QCOMPARE(in, (std::set<std::string>{"Gather_0", "mask", "cos", "sin"}));
+        QCOMPARE(out.size(), std::size_t{1});
+        const auto& graph = compose.outline.graph();
+        QCOMPARE(graph.scopeOf(graph.findNode(*out.begin())).qualname, std::string("layers.11"));
+        // Every operation of every block has the item of its counterpart.
+        for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+            const lg::Expr& expr = graph.expr(ExprId(i));
+            if (Outline::isConstant(expr)) continue;
+            QVERIFY(scene->itemOf(ExprId(i)).valid());
+            QCOMPARE(graph.expr(scene->item(scene->itemOf(ExprId(i))).what.expr).op.name, expr.op.name);
+        }
+    }
+
+    void anyInstanceOfAFoldCanBeOpened() {
+        Composer compose(lg::transformer(12));
+        compose.view.foldFrom = 3;
+        const auto& graph = compose.outline.graph();
+        ExprId wanted;
+        for (std::size_t i = 0; i < graph.exprCount(); ++i)
+            if (graph.expr(ExprId(i)).qualname == "layers.7.mlp" && graph.expr(ExprId(i)).op.name == "Sigmoid") wanted = ExprId(i);
+        reveal(compose.outline, compose.view, wanted);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        QCOMPARE(scene->item(scene->itemOf(wanted)).what.expr, wanted);
+        std::size_t folds = 0;
+        for (const SceneItem& item : scene->items) {
+            if (item.what.repeat == 0) continue;
+            ++folds;
+            QCOMPARE(item.what.instance, 7u);
+            QVERIFY(item.what.open);
+        }
+        QCOMPARE(folds, std::size_t{1});
+        // As open as the one before.
+        showInstance(compose.outline, compose.view, 0, 2);
+        const auto other = compose();
+        QCOMPARE(other->items.size(), scene->items.size());
+        setFolded(compose.outline, compose.view, 0, false);
+        QCOMPARE(compose()->foldedBlocks, 0u);
+    }
+
+    void foldedAndShownAddUp_data() { hiddenAndShownAddUp_data(); }
+    void foldedAndShownAddUp() {
+        QFETCH(int, depth);
+        QFETCH(bool, hide);
+        Composer compose(lg::transformer(5));
+        compose.view.hideConstants = hide;
+        compose.view.foldFrom = 2;
+        openToDepth(compose.outline, compose.view, static_cast<std::size_t>(depth));
+        const auto scene = compose();
+        std::size_t shown = 0;
+        for (const SceneItem& item : scene->items) shown += item.what.expr.valid();
+        QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants + scene->foldedExprs, compose.outline.graph().exprCount());
+    }
+
+    void filteredOperationsAreLeftOutAndCounted() {
+        Composer compose(lg::transformer(3));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto& graph = compose.outline.graph();
+        auto filtered = std::make_shared<std::vector<bool>>(graph.exprCount(), false);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+            const lg::Expr& expr = graph.expr(ExprId(i));
+            if (Outline::isConstant(expr) || !expr.qualname || !expr.qualname->starts_with("layers.1")) continue;
+            (*filtered)[i] = true;
+            ++count;
+        }
+        compose.view.filtered = filtered;
+        auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        QCOMPARE(scene->filteredExprs, static_cast<std::uint32_t>(count));
+        for (const SceneItem& item : scene->items) {
+            if (item.what.expr.valid()) QVERIFY(!(*filtered)[item.what.expr.index()]);
+            if (item.what.kind == ItemKind::Module) QVERIFY(!graph.scope(item.what.scope).qualname.starts_with("layers.1"));
+        }
+        std::size_t shown = 0;
+        for (const SceneItem& item : scene->items) shown += item.what.expr.valid();
+        QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants + scene->filteredExprs, graph.exprCount());
+        openToDepth(compose.outline, compose.view, 0);
+        scene = compose();
+        QCOMPARE(scene->filteredExprs, static_cast<std::uint32_t>(count));
+        QCOMPARE(brokenRule(*scene), std::string());
+    }
+
     void openingOneModuleLaysOutItAndItsAncestorsOnly() {
         Composer compose(lg::transformer(12));
         openToDepth(compose.outline, compose.view, 2);
