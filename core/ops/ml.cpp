@@ -1,11 +1,13 @@
-// Classic machine learning, domain ai.onnx.ml. https://onnx.ai/onnx/operators/ (section ai.onnx.ml). Trees are in
-// ml_trees.cpp.
+// Preparation of features, domain ai.onnx.ml. https://onnx.ai/onnx/operators/ (section ai.onnx.ml). The models are in
+// ml_trees.cpp, ml_svm.cpp and ml_linear.cpp, maps and categories in ml_maps.cpp.
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "core/ops/support/row.h"
+#include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -18,16 +20,6 @@ Row mlRow(std::string_view name, int since, std::string_view summary) {
     Row row(name, since, summary, Category::Data);
     row.domain("ai.onnx.ml");
     return row;
-}
-
-/// Rows and columns of features: a vector is one row.
-struct Table {
-    std::int64_t rows, columns;
-};
-base::Result<Table> tableOf(const Tensor& x) {
-    if (x.rank() == 1) return Table{1, x.dim(0)};
-    if (x.rank() == 2) return Table{x.dim(0), x.dim(1)};
-    return opError("needs features of shape [C] or [N,C], not " + x.shape().text());
 }
 
 base::Result<void> extractFeatures(KernelContext& context) {
@@ -110,17 +102,19 @@ base::Result<void> impute(KernelContext& context) {
     });
 }
 
-/// Every row divided by its largest magnitude, sum of magnitudes or Euclidean length; a row of zeros stays.
+/// MAX: x / max(x) (the maximum has a sign); L1: x / Σ|x|; L2: x / sqrt(Σx²); for each row. A row that would be divided by 0
+/// stays.
 base::Result<void> normalizeRows(KernelContext& context) {
     const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const Table table, tableOf(x));
+    SONDE_ASSIGN(const FeatureTable table, featureTable(x));
     const std::string norm = context.attributes().getString("norm", "MAX");
+    if (norm != "MAX" && norm != "L1" && norm != "L2") return opError("norm '" + norm + "' is not known");
     SONDE_ASSIGN(Tensor y, context.output(0, DType::Float32, x.shape()));
     for (std::int64_t r = 0; r < table.rows; ++r) {
-        double length = 0;
+        double length = norm == "MAX" ? -std::numeric_limits<double>::infinity() : 0;
         for (std::int64_t c = 0; c < table.columns; ++c) {
             const double v = x.toDouble(r * table.columns + c);
-            length = norm == "MAX" ? std::max(length, std::abs(v)) : length + (norm == "L1" ? std::abs(v) : v * v);
+            length = norm == "MAX" ? std::max(length, v) : length + (norm == "L1" ? std::abs(v) : v * v);
         }
         if (norm == "L2") length = std::sqrt(length);
         for (std::int64_t c = 0; c < table.columns; ++c) {
@@ -230,100 +224,6 @@ base::Result<void> labelEncoderOfClasses(KernelContext& context) {
     return context.in(0).dtype() == DType::String ? encode(context, names, places) : encode(context, places, names);
 }
 
-// ---- linear models
-
-/// scores[n, k] = sum over c of x[n, c] · w[k, c] + b[k].
-base::Result<std::vector<double>> linearScores(const Tensor& x, const Table& table, const std::vector<double>& weights,
-                                               const std::vector<double>& intercepts, std::size_t targets) {
-    if (targets == 0 || weights.size() != targets * static_cast<std::size_t>(table.columns)) {
-        return opError(std::to_string(weights.size()) + " coefficients for " + std::to_string(targets) + " targets of " +
-                       std::to_string(table.columns) + " features");
-    }
-    std::vector<double> scores(static_cast<std::size_t>(table.rows) * targets);
-    for (std::int64_t r = 0; r < table.rows; ++r) {
-        for (std::size_t k = 0; k < targets; ++k) {
-            double sum = k < intercepts.size() ? intercepts[k] : 0;
-            for (std::int64_t c = 0; c < table.columns; ++c) {
-                sum += x.toDouble(r * table.columns + c) * weights[k * static_cast<std::size_t>(table.columns) + static_cast<std::size_t>(c)];
-            }
-            scores[static_cast<std::size_t>(r) * targets + k] = sum;
-        }
-    }
-    return scores;
-}
-
-/// LOGISTIC, SOFTMAX, SOFTMAX_ZERO (zeros stay zero), PROBIT or NONE, on the scores of one row.
-base::Result<void> transformScores(std::span<double> row, const std::string& transform) {
-    if (transform == "NONE") return {};
-    if (transform == "LOGISTIC") {
-        for (double& v : row) v = 1 / (1 + std::exp(-v));
-        return {};
-    }
-    if (transform == "SOFTMAX" || transform == "SOFTMAX_ZERO") {
-        const bool keepsZeros = transform == "SOFTMAX_ZERO";
-        const double top = row.empty() ? 0 : *std::max_element(row.begin(), row.end());
-        double sum = 0;
-        for (double& v : row) {
-            v = keepsZeros && v == 0 ? 0 : std::exp(v - top);
-            sum += v;
-        }
-        for (double& v : row) v = sum == 0 ? v : v / sum;
-        return {};
-    }
-    return opError("post_transform " + transform + " is not known");
-}
-
-base::Result<void> storeScores(KernelContext& context, std::size_t output, std::vector<double>& scores, std::int64_t rows,
-                               std::int64_t columns) {
-    const std::string transform = context.attributes().getString("post_transform", "NONE");
-    SONDE_ASSIGN(Tensor y, context.output(output, DType::Float32, Shape{rows, columns}));
-    for (std::int64_t r = 0; r < rows; ++r) {
-        SONDE_TRY(transformScores(std::span(scores).subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns)), transform));
-    }
-    std::transform(scores.begin(), scores.end(), y.mutableData<float>(), [](double v) { return static_cast<float>(v); });
-    return {};
-}
-
-base::Result<void> linearRegressor(KernelContext& context) {
-    const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const Table table, tableOf(context.in(0)));
-    const std::int64_t targets = attributes.getInt("targets", 1);
-    if (targets < 1 || targets > (1 << 20)) return opError(std::to_string(targets) + " targets");
-    SONDE_ASSIGN(auto scores, linearScores(context.in(0), table, attributes.getFloats("coefficients"), attributes.getFloats("intercepts"),
-                                           static_cast<std::size_t>(targets)));
-    return storeScores(context, 0, scores, table.rows, targets);
-}
-
-base::Result<void> linearClassifier(KernelContext& context) {
-    const Attributes& attributes = context.attributes();
-    SONDE_ASSIGN(const Table table, tableOf(context.in(0)));
-    const auto texts = attributes.getStrings("classlabels_strings");
-    const auto numbers = attributes.getInts("classlabels_ints");
-    const std::vector<double> weights = attributes.getFloats("coefficients");
-    const std::size_t classes = texts.empty() ? numbers.size() : texts.size();
-    const std::size_t targets = table.columns == 0 ? 0 : weights.size() / static_cast<std::size_t>(table.columns);
-    SONDE_ASSIGN(auto scores, linearScores(context.in(0), table, weights, attributes.getFloats("intercepts"), targets));
-    // One score for two classes: the other class has its opposite.
-    if (targets == 1 && classes == 2) {
-        std::vector<double> both;
-        for (double score : scores) both.insert(both.end(), {-score, score});
-        scores = std::move(both);
-    } else if (targets != classes) {
-        return opError(std::to_string(targets) + " scores for " + std::to_string(classes) + " classes");
-    }
-    std::vector<std::string> textLabels;
-    std::vector<std::int64_t> numberLabels;
-    for (std::int64_t r = 0; r < table.rows; ++r) {
-        const auto row = scores.begin() + r * static_cast<std::ptrdiff_t>(classes);
-        const auto best = static_cast<std::size_t>(std::max_element(row, row + static_cast<std::ptrdiff_t>(classes)) - row);
-        texts.empty() ? numberLabels.push_back(numbers[best]) : textLabels.push_back(texts[best]);
-    }
-    if (texts.empty()) context.setOutput(0, Value(Tensor::of<std::int64_t>({table.rows}, numberLabels)));
-    else context.setOutput(0, Value(Tensor::ofStrings({table.rows}, std::move(textLabels))));
-    if (!context.wants(1)) return {};
-    return storeScores(context, 1, scores, table.rows, static_cast<std::int64_t>(classes));
-}
-
 }  // namespace
 
 void define_ml(Registry& registry) {
@@ -347,11 +247,6 @@ void define_ml(Registry& registry) {
                          .attr("default_tensor", AttributeKind::Tensor).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                          .attrFloat("default_float", -0.0).runs(labelEncoder));
     }
-    registry.add(mlRow("LinearRegressor", 1, "Weighted sums of the features").in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats)
-                     .attr("intercepts", AttributeKind::Floats).attrString("post_transform", "NONE").attrInt("targets", 1).runs(linearRegressor));
-    registry.add(mlRow("LinearClassifier", 1, "The class with the largest weighted sum, and all scores").in("X", kFeatures).out("Y").out("Z")
-                     .attr("coefficients", AttributeKind::Floats).attr("intercepts", AttributeKind::Floats).attrInts("classlabels_ints")
-                     .attr("classlabels_strings", AttributeKind::Strings).attrInt("multi_class", 0).attrString("post_transform", "NONE").runs(linearClassifier));
 }
 
 }  // namespace sonde::ops
