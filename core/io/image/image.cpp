@@ -2,21 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 
 #include "core/base/mapped_file.h"
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_NO_HDR
-#define STBI_NO_LINEAR
-#define STBI_NO_STDIO
-#define STBI_NO_FAILURE_STRINGS
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#include <stb/stb_image.h>
-#pragma GCC diagnostic pop
+#include "core/tensor/picture/picture.h"
 
 namespace sonde::io {
 
@@ -87,29 +76,12 @@ const ImagePreset* findImagePreset(std::string_view id) {
 
 Result<Image> readImage(const std::filesystem::path& path) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
-    if (file->sizeBytes() > 0x7fffffff) return unreadable("the picture is too large", path.string());
-    const auto* data = reinterpret_cast<const stbi_uc*>(file->bytes().data());
-    const int size = static_cast<int>(file->sizeBytes());
-    Image image;
-    int channels = 0;
-    if (size == 0 || !stbi_info_from_memory(data, size, &image.width, &image.height, &channels)) {
-        return unreadable("this is no picture", path.string(), "PNG, JPEG, BMP, GIF, TGA, PSD and PNM can be read");
-    }
-    if (std::int64_t{image.width} * image.height > kMostPixels) return unreadable("the picture is too large", path.string());
-    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-        stbi_load_from_memory(data, size, &image.width, &image.height, &channels, 3), stbi_image_free);
-    if (!pixels) return unreadable("the picture is damaged", path.string());
-    image.rgb.assign(pixels.get(), pixels.get() + static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) * 3);
+    auto image = tensor::decodePicture(file->bytes());
+    if (!image) return std::move(image.error().at(path.string()));
     return image;
 }
 
-bool looksLikeImage(std::span<const std::byte> head) {
-    const auto startsWith = [&head](std::string_view magic) {
-        return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0;
-    };
-    return startsWith("\x89PNG") || startsWith("\xff\xd8\xff") || startsWith("GIF8") || startsWith("BM") ||
-           startsWith("8BPS") || startsWith("P5") || startsWith("P6");
-}
+bool looksLikeImage(std::span<const std::byte> head) { return tensor::pictureFormat(head) != tensor::PictureFormat::Unknown; }
 
 Image resized(const Image& image, int width, int height) {
     if (width == image.width && height == image.height) return image;

@@ -8,16 +8,12 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/tensor/picture/picture.h"
 #include "core/tensor/type_info.h"
 
 namespace sonde::io {
 
-/// A picture as rows of RGB pixels, 8 bits each. Transparency is dropped.
-struct Image {
-    int width = 0;
-    int height = 0;
-    std::vector<std::uint8_t> rgb;  ///< height * width * 3
-};
+using Image = tensor::Picture;
 
 /// How a picture becomes numbers. The defaults are those of the dump tool (trace-dump c2): blue first, 0 to 255.
 /// Channel c of the picture becomes (pixel * scale - mean[c]) / deviation[c], c in the order of the tensor's channels.
@@ -39,7 +35,7 @@ struct ImagePreset {
 std::span<const ImagePreset> imagePresets();
 const ImagePreset* findImagePreset(std::string_view id);
 
-/// PNG, JPEG, BMP, GIF (first picture), TGA, PSD, PNM. Error for anything else and for more than 2^28 pixels.
+/// JPEG, PNG, BMP, GIF, PSD, PNM, WebP, TIFF, JPEG 2000. Error for anything else and for more than 2^28 pixels.
 base::Result<Image> readImage(const std::filesystem::path& path);
 /// True if the beginning of a file is that of a picture that readImage knows.
 bool looksLikeImage(std::span<const std::byte> head);
