@@ -20,6 +20,7 @@ inline Row contribRow(std::string_view name, std::string_view summary, Category 
 
 inline constexpr DTypeSet kContribFloats = bit(DType::Float16) | bit(DType::BFloat16) | bit(DType::Float32);
 inline constexpr DTypeSet kInt32 = bit(DType::Int32);
+inline constexpr DTypeSet kInt4s = bit(DType::Int4) | bit(DType::UInt4);
 
 /// Half precision as float32: what is a sum of several operators rounds once, at the end.
 inline Tensor widened(const Eager& e, const Tensor& x) { return itemSize(x.dtype()) == 2 && tensor::isFloating(x.dtype()) ? e.as(x, DType::Float32) : x; }

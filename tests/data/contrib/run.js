@@ -1,4 +1,5 @@
-// node run.js JOBS.json RESULTS.json: runs each job's model with ONNX Runtime and writes what it gives.
+// node run.js JOBS.json RESULTS.jsonl FIRST: runs the models of the jobs from number FIRST on with ONNX Runtime and adds
+// what each gives as a line.
 // Called by generate.py; onnxruntime-node is looked for in $ORT_NODE (a folder with node_modules).
 const fs = require('fs'), path = require('path');
 const ort = require(path.join(process.env.ORT_NODE || '.', 'node_modules', 'onnxruntime-node'));
@@ -28,13 +29,14 @@ async function run(job) {
 }
 
 (async () => {
-  const results = [];
-  for (const job of JSON.parse(fs.readFileSync(process.argv[2]))) {
+  const jobs = JSON.parse(fs.readFileSync(process.argv[2]));
+  for (const job of jobs.slice(Number(process.argv[4]))) {
+    let result;
     try {
-      results.push({ out: await run(job) });
+      result = { out: await run(job) };
     } catch (error) {
-      results.push({ error: String(error.message || error) });
+      result = { error: String(error.message || error) };
     }
+    fs.appendFileSync(process.argv[3], JSON.stringify(result) + '\n');
   }
-  fs.writeFileSync(process.argv[3], JSON.stringify(results));
 })();

@@ -1,0 +1,263 @@
+// com.microsoft: rotary embedding and attention of grouped queries with a cache of keys and values.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/ops/kernels/move.h"
+#include "core/ops/support/contrib_attention.h"
+#include "core/ops/support/heads.h"
+#include "core/ops/support/wide.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// Tables [positions, half] as a rotation; positions are added later.
+Rotation tablesOf(Eager& e, std::size_t cosines, std::size_t sines, bool interleaved) {
+    Rotation rotation;
+    rotation.cosines = e.get(wide(e.at(cosines)));
+    rotation.sines = e.get(wide(e.at(sines)));
+    if (rotation.cosines.rank() != 2 || rotation.sines.shape() != rotation.cosines.shape()) {
+        e.fail("caches " + e.at(cosines).typeText() + " and " + e.at(sines).typeText() + " do not go together");
+    }
+    rotation.rotated = 2 * rotation.cosines.dim(1);
+    rotation.interleaved = interleaved;
+    return rotation;
+}
+
+/// input, position_ids ([B, S], or the first position), cos and sin tables.
+EagerResult rotaryEmbedding(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    const Tensor x = e.at(0);
+    Rotation rotation = tablesOf(e, 2, 3, attributes.getInt("interleaved", 0) != 0);
+    const std::int64_t given = attributes.getInt("num_heads", 0), part = attributes.getInt("rotary_embedding_dim", 0);
+    if (part > 0 && part != rotation.rotated) e.fail("rotary_embedding_dim " + std::to_string(part) + " does not fit caches " + e.at(2).typeText());
+    // Without a number of heads the tables say how large a head is.
+    const std::int64_t heads = given > 0 ? given : x.rank() == 3 && rotation.rotated > 0 ? x.dim(2) / rotation.rotated : 1;
+    const HeadLayout layout = e.get(headLayoutOf(x, heads));
+    const Tensor ids = e.at(1);
+    const std::int64_t tokens = layout.batches * layout.rows;
+    if (ids.numel() != 1 && ids.numel() != tokens) e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
+    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(ids.rank() < 2 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
+    return e.get(rotatedHeads(x, layout, rotation));
+}
+
+/// One call of GroupQueryAttention. A batch entry has `past[b]` keys in the cache and `total[b]` with the new ones.
+struct Groups {
+    std::int64_t heads = 0, keyHeads = 0, batches = 0, rows = 0, size = 0;
+    std::vector<std::int64_t> past, total;
+    Tensor q, k, v;             ///< float32 [B, H, S, d]; k and v only the new rows
+    Tensor cacheK, cacheV;      ///< float32 [B, Hk, L, d], the new rows in their places
+    std::int64_t window = -1;
+    bool causal = true;
+    Tensor bias, sink;          ///< bias [B|1, H|1, S, keys]; sink [H]
+    bool smooth = false;
+};
+
+void refuse(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    for (std::string_view name : {"k_quant_type", "v_quant_type"}) {
+        if (const std::string type = attributes.getString(name, "NONE"); type != "NONE") e.fail("a cache quantised as " + type + " is not known");
+    }
+    if (attributes.getInt("sliding_window_cache", 0) != 0) e.fail("a cache of the size of its window is not known");
+}
+
+/// x over the root of its mean square by heads, times the weight.
+Tensor headNorm(Eager& e, const Tensor& x, std::size_t weight) {
+    const Attributes options{{"axis", std::int64_t{-1}}, {"epsilon", e.context().attributes().getFloat("qk_norm_epsilon", 1e-6)}};
+    return e.onnx("RMSNormalization", {Value(x), Value(e.as(e.at(weight), DType::Float32))}, options);
+}
+
+void readHeads(Eager& e, Groups& g) {
+    const Tensor query = e.at(0);
+    if (query.rank() != 3) e.fail("queries must be [batch, sequence, hidden], but are " + query.typeText());
+    g.batches = query.dim(0), g.rows = query.dim(1);
+    if (e.has(1) != e.has(2)) e.fail("key and value go together");
+    if (e.has(1)) {
+        g.q = splitHeads(e, query, g.heads, {}, 0);
+        g.k = splitHeads(e, e.at(1), g.keyHeads, {}, 0);
+        g.v = splitHeads(e, e.at(2), g.keyHeads, {}, 0);
+    } else {
+        const std::int64_t all = g.heads + 2 * g.keyHeads, size = query.dim(2) / all;
+        if (query.dim(2) % all != 0) e.fail(std::to_string(all) + " heads do not fit " + query.typeText());
+        const auto part = [&](std::int64_t first, std::int64_t count) { return splitHeads(e, e.get(query.sliced(2, first * size, count * size).contiguous()), count, {}, 0); };
+        g.q = part(0, g.heads);
+        g.k = part(g.heads, g.keyHeads);
+        g.v = part(g.heads + g.keyHeads, g.keyHeads);
+    }
+    g.size = g.q.dim(3);
+    if (g.k.dim(0) != g.batches || g.k.dim(2) != g.rows || g.k.dim(3) != g.size || g.v.shape() != g.k.shape()) e.fail("keys " + g.k.typeText() + " and values " + g.v.typeText() + " do not fit");
+    if (e.has(14) != e.has(15)) e.fail("q_norm_weight and k_norm_weight go together");
+    if (e.has(14)) {
+        g.q = headNorm(e, g.q, 14);
+        g.k = headNorm(e, g.k, 15);
+    }
+}
+
+/// seqlens_k holds the lengths with the new tokens, less 1. All tokens new: a prompt, its past is empty.
+void readLengths(Eager& e, Groups& g) {
+    const std::vector<std::int64_t> lengths = e.integers(5);
+    const std::int64_t longest = e.integer(6);
+    if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows) e.fail("seqlens_k or total_sequence_length do not fit " + e.at(0).typeText());
+    for (std::int64_t length : lengths) {
+        const bool prompt = longest == g.rows;
+        const std::int64_t total = length + 1, past = prompt ? 0 : total - g.rows;
+        if (total < 1 || total > longest || past < 0) e.fail("seqlens_k " + std::to_string(length) + " does not fit total_sequence_length " + std::to_string(longest));
+        g.total.push_back(total);
+        g.past.push_back(past);
+    }
+    std::int64_t room = longest;
+    if (e.has(3) != e.has(4)) e.fail("past_key and past_value go together");
+    if (e.has(3)) {
+        const Tensor pastK = e.at(3), pastV = e.at(4);
+        if (pastK.rank() != 4 || pastK.dim(0) != g.batches || pastK.dim(1) != g.keyHeads || pastK.dim(3) != g.size || pastV.shape() != pastK.shape()) {
+            e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
+        }
+        room = std::max(room, pastK.dim(2));
+    }
+    // What is new may not lie beyond the cache, what is past must be in it.
+    for (std::int64_t past : g.past) {
+        if (past + g.rows > room || past > (e.has(3) ? e.at(3).dim(2) : 0)) e.fail("the cache has no " + std::to_string(past) + " past keys");
+    }
+    const auto filled = [&](std::size_t past, const Tensor& now) {
+        Tensor cache = e.get(Tensor::zeros(DType::Float32, Shape{g.batches, g.keyHeads, room, g.size}));
+        if (e.has(past)) {
+            const Tensor before = widened(e, past);
+            for (std::int64_t b = 0; b < g.batches; ++b) {
+                const std::int64_t kept = g.past[static_cast<std::size_t>(b)];
+                kernels::copyInto(e.context().pool(), before.sliced(0, b, 1).sliced(2, 0, kept), cache.sliced(0, b, 1).sliced(2, 0, kept));
+            }
+        }
+        for (std::int64_t b = 0; b < g.batches; ++b) {
+            kernels::copyInto(e.context().pool(), now.sliced(0, b, 1), cache.sliced(0, b, 1).sliced(2, g.past[static_cast<std::size_t>(b)], g.rows));
+        }
+        return cache;
+    };
+    g.cacheK = filled(3, g.k);
+    g.cacheV = filled(4, g.v);
+}
+
+void rotate(Eager& e, Groups& g) {
+    if (e.context().attributes().getInt("do_rotary", 0) == 0) return;
+    if (!e.has(7) || !e.has(8)) e.fail("do_rotary wants cos_cache and sin_cache");
+    Rotation rotation = tablesOf(e, 7, 8, e.context().attributes().getInt("rotary_interleaved", 0) != 0);
+    const std::vector<std::int64_t> lengths = e.integers(5);
+    const std::int64_t longest = e.integer(6);
+    if (static_cast<std::int64_t>(lengths.size()) != g.batches) e.fail("seqlens_k does not fit");
+    if (e.has(9) && e.at(9).numel() != g.batches * g.rows) e.fail("position_ids " + e.at(9).typeText() + " do not fit");
+    for (std::int64_t i = 0; i < g.batches * g.rows; ++i) {
+        const std::int64_t past = longest == g.rows ? 0 : lengths[static_cast<std::size_t>(i / g.rows)] + 1 - g.rows;
+        // Padding behind a short prompt has no position of its own.
+        rotation.positions.push_back(e.has(9) ? e.at(9).toInt64(i) : std::max<std::int64_t>(past + i % g.rows, 0));
+    }
+    g.q = e.get(rotatedHeads(g.q, e.get(headLayoutOf(g.q, 0)), rotation));
+    g.k = e.get(rotatedHeads(g.k, e.get(headLayoutOf(g.k, 0)), rotation));
+}
+
+/// Adds to one row of scores; behind the keys there may be one more column: the sink, which takes part of the softmax.
+void adjust(const Groups& g, std::int64_t b, std::int64_t h, std::int64_t query, float* row, std::int64_t keys, bool sink) {
+    const std::int64_t position = g.past[static_cast<std::size_t>(b)] + query, total = g.total[static_cast<std::size_t>(b)];
+    const std::int64_t end = g.causal ? std::min(position + 1, total) : total;
+    const std::int64_t first = g.window >= 0 ? std::max<std::int64_t>(0, position + 1 - g.window) : 0;
+    const float* added = nullptr;
+    if (g.bias.defined()) {
+        added = g.bias.data<float>() + (((g.bias.dim(0) == 1 ? 0 : b) * g.bias.dim(1) + (g.bias.dim(1) == 1 ? 0 : h)) * g.bias.dim(2) + query) * g.bias.dim(3);
+    }
+    for (std::int64_t j = 0; j < keys; ++j) {
+        if (j < first || j >= end) row[j] = -std::numeric_limits<float>::infinity();
+        else if (added && j < g.bias.dim(3)) row[j] += added[j];
+    }
+    if (sink) row[keys] = g.sink.defined() ? g.sink.data<float>()[h] : 0.0F;
+}
+
+/// A cache with one row of zeros behind it.
+Tensor withRow(Eager& e, const Tensor& cache) {
+    Shape shape = cache.shape();
+    shape[2] = 1;
+    return e("cat", std::vector<Tensor>{cache, e.get(Tensor::zeros(DType::Float32, shape))}, 2);
+}
+
+EagerResult groupQuery(Eager& e) {
+    refuse(e);
+    const Attributes& attributes = e.context().attributes();
+    Groups g;
+    g.heads = headCount(e), g.keyHeads = headCount(e, "kv_num_heads");
+    g.window = attributes.getInt("local_window_size", -1);
+    g.causal = attributes.getInt("causal", 1) != 0;
+    g.smooth = attributes.getInt("smooth_softmax", 0) == 1;
+    readHeads(e, g);
+    rotate(e, g);
+    readLengths(e, g);
+    if (e.has(10)) {
+        g.bias = e.as(e.at(10), DType::Float32);
+        const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) && (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
+        if (!fits) e.fail("attention_bias " + g.bias.typeText() + " does not fit");
+    }
+    if (e.has(11)) {
+        g.sink = e.as(e.at(11), DType::Float32);
+        if (g.sink.numel() != g.heads) e.fail("head_sink " + g.sink.typeText() + " does not fit");
+    }
+    const bool sink = g.smooth || g.sink.defined();
+    const std::int64_t keys = e.integer(6);
+    const auto seen = [&](const Tensor& cache) {
+        const Tensor part = e.get(cache.sliced(2, 0, keys).contiguous());
+        return sink ? withRow(e, part) : part;
+    };
+    HeadAttention attention{g.q, seen(g.cacheK), seen(g.cacheV), attributes.getFloat("scale", 0), attributes.getFloat("softcap", 0)};
+    attention.bias = [&](std::int64_t b, std::int64_t h, std::int64_t i, float* row) { adjust(g, b, h, i, row, keys, sink); };
+    const std::int64_t watched = attributes.getInt("qk_output", 0);
+    if (e.context().wants(3)) attention.watchedStep = watched == 1 ? 2 : 3;
+    auto [y, scores] = attendHeads(e, attention);
+    const DType type = e.at(0).dtype();
+    std::vector<Value> results{Value(e.as(y, type)), Value(e.as(g.cacheK, type)), Value(e.as(g.cacheV, type))};
+    if (scores.defined()) {
+        if (sink) scores = e.get(scores.sliced(3, 0, keys).clone());
+        // What may not be attended to has no score.
+        for (float& score : scores.mutableSpan<float>()) score = std::isinf(score) ? 0.0F : score;
+        results.emplace_back(e.as(scores, type));
+    }
+    return results;
+}
+
+base::Result<void> inferGroupQuery(InferContext& context) {
+    const auto& q = context.in(0).shape;
+    const std::int64_t heads = context.attributes().getInt("num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    std::optional<Dims> dims = q;
+    Dim size;
+    if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0) {
+        size = Dim::of(q->back().value / (context.has(1) ? heads : heads + 2 * keyHeads));
+        dims->back() = Dim::of(size.value * heads);
+    } else if (dims && !dims->empty() && !context.has(1)) {
+        dims->back() = Dim{};
+    }
+    const Dim batch = q && !q->empty() ? q->front() : Dim{};
+    setLike(context, 0, std::move(dims));
+    for (std::size_t i : {1U, 2U}) {
+        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : context.in(0).dtype, Dims{batch, Dim::of(keyHeads), Dim{}, size});
+        context.set(i, std::move(cache));
+    }
+    setLike(context, 0, Dims{batch, Dim::of(heads), q && q->size() == 3 ? (*q)[1] : Dim{}, Dim{}}, 3);
+    return {};
+}
+
+}  // namespace
+
+void define_contrib_group_attention(Registry& registry) {
+    registry.add(contribRow("RotaryEmbedding", "rotates pairs of elements by their position", Category::Attention).in("input", kContribFloats, "T").in("position_ids", kInt64)
+                     .in("cos_cache", kContribFloats, "T").in("sin_cache", kContribFloats, "T").out("output").attrInt("interleaved", 0).attrInt("is_packed_batching", 0)
+                     .attrInt("num_heads", 0).attrInt("rotary_embedding_dim", 0).attrFloat("scale", 1).runs(eager(rotaryEmbedding), inferSame));
+    registry.add(contribRow("GroupQueryAttention", "attention of groups of queries that share keys and values, with a cache", Category::Attention).in("query", kContribFloats, "T")
+                     .optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").optionalIn("past_key", kContribFloats, "T")
+                     .optionalIn("past_value", kContribFloats, "T").in("seqlens_k", kInt32).in("total_sequence_length", kInt32).optionalIn("cos_cache", kContribFloats, "T")
+                     .optionalIn("sin_cache", kContribFloats, "T").optionalIn("position_ids", kInt64).optionalIn("attention_bias", kContribFloats, "T")
+                     .optionalIn("head_sink", kContribFloats, "T").optionalIn("k_scale", kFloat32).optionalIn("v_scale", kFloat32).optionalIn("q_norm_weight", kContribFloats, "T")
+                     .optionalIn("k_norm_weight", kContribFloats, "T").out("output").out("present_key", Arity::Optional).out("present_value", Arity::Optional)
+                     .out("output_qk", Arity::Optional).attrInt("causal", 1).attrInt("do_rotary", 0).attr("k_quant_type", AttributeKind::String)
+                     .attr("kv_cache_bit_width", AttributeKind::Int).required("kv_num_heads", AttributeKind::Int).attrInt("local_window_size", -1)
+                     .required("num_heads", AttributeKind::Int).attrFloat("qk_norm_epsilon", 1e-6).attrInt("qk_output", 0).attrInt("rotary_interleaved", 0)
+                     .attr("scale", AttributeKind::Float).attrInt("sliding_window_cache", 0).attrInt("smooth_softmax", 0).attrFloat("softcap", 0)
+                     .attr("v_quant_type", AttributeKind::String).runs(eager(groupQuery), inferGroupQuery));
+}
+
+}  // namespace sonde::ops

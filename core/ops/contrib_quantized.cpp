@@ -1,0 +1,277 @@
+// com.microsoft: operators on quantised tensors that compute on the real values and quantise again.
+
+#include <algorithm>
+
+#include "core/ops/support/contrib.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// The real values of x (input `at`) with scale and zero point behind it.
+Tensor real(Eager& e, std::size_t at) { return e.get(dequantized(e.at(at), e.at(at + 1), e.has(at + 2) ? e.value(at + 2) : Value())); }
+
+/// Quantised to the dtype with the scale (input `at`) and zero point behind it.
+Tensor again(Eager& e, const Tensor& x, std::size_t at, DType dtype) {
+    return e.get(quantizedTo(e.get(x.contiguous()), e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), dtype));
+}
+
+/// A, its scale and zero point, B likewise, scale and zero point of C.
+EagerResult quantizedBinary(Eager& e, const char* operation) { return again(e, e(operation, real(e, 0), real(e, 3)), 6, e.at(0).dtype()); }
+
+base::Result<void> inferPair(InferContext& context) {
+    const auto &a = context.in(0).shape, &b = context.in(3).shape;
+    std::optional<Dims> dims;
+    if (a && b) {
+        SONDE_ASSIGN(dims, broadcastDims(*a, *b));
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+EagerResult quantizedSigmoid(Eager& e) { return again(e, e("sigmoid", real(e, 0)), 3, e.at(0).dtype()); }
+
+EagerResult quantizedLeakyRelu(Eager& e) {
+    return again(e, e("leaky_relu", real(e, 0), e.context().attributes().getFloat("alpha", 0.01)), 3, e.at(0).dtype());
+}
+
+/// `opset` says which Softmax is meant: before 13 all axes from `axis` on are one.
+EagerResult quantizedSoftmax(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    Tensor x = real(e, 0);
+    const Shape shape = x.shape();
+    const bool flat = attributes.getInt("opset", 13) < 13;
+    const std::size_t axis = e.axisOf(attributes.getInt("axis", flat ? 1 : -1), std::max<std::size_t>(x.rank(), 1));
+    if (flat) {
+        std::int64_t outer = 1, inner = 1;
+        for (std::size_t i = 0; i < x.rank(); ++i) (i < axis ? outer : inner) *= x.dim(i);
+        x = e.reshape(x, Shape{outer, inner});
+    }
+    return again(e, e.reshape(e("softmax.int", x, flat ? std::size_t{1} : axis), shape), 3, e.at(0).dtype());
+}
+
+/// condition, X, its scale and zero point, Y likewise, scale and zero point of Z.
+EagerResult quantizedWhere(Eager& e) { return again(e, e("where.self", e.at(0), real(e, 1), real(e, 4)), 7, e.at(1).dtype()); }
+
+base::Result<void> inferWhere(InferContext& context) {
+    std::optional<Dims> dims = Dims{};
+    for (std::size_t i : {0U, 1U, 4U}) {
+        if (!dims || !context.in(i).shape) {
+            dims.reset();
+            break;
+        }
+        SONDE_ASSIGN(dims, broadcastDims(*dims, *context.in(i).shape));
+    }
+    setLike(context, 1, std::move(dims));
+    return {};
+}
+
+/// Scale and zero point of Y, then each part with its own.
+EagerResult quantizedConcat(Eager& e) {
+    std::vector<Tensor> parts;
+    if (e.count() < 5 || (e.count() - 2) % 3 != 0) e.fail("each part wants a scale and a zero point");
+    for (std::size_t i = 2; i < e.count(); i += 3) parts.push_back(real(e, i));
+    return again(e, e("cat", parts, e.context().attributes().getInt("axis", 0)), 0, e.at(1).dtype());
+}
+
+base::Result<void> inferConcat(InferContext& context) {
+    std::optional<Dims> dims = context.in(2).shape;
+    if (dims) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), dims->size()));
+        for (std::size_t i = 5; i < context.inputCount() && dims; i += 3) {
+            const auto& part = context.in(i).shape;
+            if (!part || part->size() != dims->size()) {
+                dims.reset();
+                break;
+            }
+            Dim &sum = (*dims)[axis], one = (*part)[axis];
+            sum = sum.known() && one.known() ? Dim::of(sum.value + one.value) : Dim{};
+        }
+    }
+    setLike(context, 1, std::move(dims));
+    return {};
+}
+
+/// Axes that bring channels from the end to position 1, or back.
+std::vector<std::int64_t> channelAxes(std::size_t rank, bool toFront) {
+    std::vector<std::int64_t> axes{0};
+    const auto last = static_cast<std::int64_t>(rank) - 1;
+    if (toFront) axes.push_back(last);
+    for (std::int64_t i = toFront ? 1 : 2; i < (toFront ? last : last + 1); ++i) axes.push_back(i);
+    if (!toFront) axes.push_back(1);
+    return axes;
+}
+
+Tensor moved(Eager& e, const Tensor& x, bool toFront) {
+    if (x.rank() < 3) e.fail("wants a batch, channels and an image, but found " + x.typeText());
+    return e.get(e("permute", x, channelAxes(x.rank(), toFront)).contiguous());
+}
+
+bool channelsLast(const Attributes& attributes) { return attributes.getInt("channels_last", 0) != 0; }
+
+/// An operator of ai.onnx on images with channels first.
+Tensor onImage(Eager& e, const Tensor& x, bool last, std::string_view name, const Attributes& attributes) {
+    const Tensor y = e.onnx(name, {Value(last ? moved(e, x, true) : x)}, attributes);
+    return last ? moved(e, y, false) : y;
+}
+
+EagerResult quantizedPool(Eager& e, std::string_view name) {
+    const Attributes& attributes = e.context().attributes();
+    return again(e, onImage(e, real(e, 0), channelsLast(attributes), name, attributes), 3, e.at(0).dtype());
+}
+
+EagerResult channelsLastMaxPool(Eager& e) { return onImage(e, e.at(0), true, "MaxPool", e.context().attributes()); }
+
+/// What the operator of ai.onnx gives, with channels at the end if they are there.
+base::Result<void> inferOnImage(InferContext& context, std::string_view name, bool last) {
+    TypeInfo x = context.in(0);
+    const bool turn = last && x.shape && x.shape->size() > 2;
+    if (turn) std::rotate(x.shape->begin() + 1, x.shape->end() - 1, x.shape->end());
+    InferContext inner(std::span(&x, 1), {}, context.attributes(), 1);
+    SONDE_TRY(Registry::all().find("", name, 0)->infer(inner));
+    TypeInfo y = inner.outputs()[0];
+    if (turn && y.shape && y.shape->size() > 2) std::rotate(y.shape->begin() + 1, y.shape->begin() + 2, y.shape->end());
+    context.set(0, std::move(y));
+    return {};
+}
+
+EagerResult quantizedMean(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    const Tensor mean = e("mean.dim", real(e, 0), attributes.getInts("axes"), attributes.getInt("keepdims", 1) != 0);
+    return again(e, mean, 3, e.at(0).dtype());
+}
+
+base::Result<void> inferReduced(InferContext& context, DType dtype) {
+    std::optional<Dims> dims = context.in(0).shape;
+    if (dims) {
+        SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(context.attributes().getInts("axes"), dims->size()));
+        Dims left;
+        for (std::size_t i = 0; i < dims->size(); ++i) {
+            const bool gone = std::ranges::find(axes, i) != axes.end();
+            if (!gone) left.push_back((*dims)[i]);
+            else if (context.attributes().getInt("keepdims", 1) != 0) left.push_back(Dim::of(1));
+        }
+        dims = std::move(left);
+    }
+    context.set(0, TypeInfo::tensor(dtype, std::move(dims)));
+    return {};
+}
+
+/// Sums of bytes as 32-bit integers of the same sign.
+EagerResult sumInteger(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    const Tensor sum = e("sum.dim_IntList", e.as(e.at(0), DType::Int64), attributes.getInts("axes"), attributes.getInt("keepdims", 1) != 0);
+    return e.as(sum, e.at(0).dtype() == DType::UInt8 ? DType::UInt32 : DType::Int32);
+}
+
+/// (A − its zero point)·(B − its zero point): A, zero point, B, zero point.
+EagerResult mulInteger(Eager& e) {
+    const auto side = [&](std::size_t at) { return e.get(centred(e.at(at), e.has(at + 1) ? e.value(at + 1) : Value(), -1)); };
+    return e.as(e("mul.Tensor", side(0), side(2)), DType::Int32);
+}
+
+base::Result<void> inferMulInteger(InferContext& context) {
+    const auto &a = context.in(0).shape, &b = context.in(2).shape;
+    std::optional<Dims> dims;
+    if (a && b) {
+        SONDE_ASSIGN(dims, broadcastDims(*a, *b));
+    }
+    context.set(0, TypeInfo::tensor(DType::Int32, std::move(dims)));
+    return {};
+}
+
+/// QLinearConv of ai.onnx, with channels last in x and y if asked for.
+EagerResult quantizedConv(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    std::vector<Value> inputs;
+    for (std::size_t i = 0; i < e.count(); ++i) inputs.push_back(e.value(i));
+    if (channelsLast(attributes)) inputs[0] = Value(moved(e, e.at(0), true));
+    const Tensor y = e.onnx("QLinearConv", std::move(inputs), attributes);
+    return channelsLast(attributes) ? moved(e, y, false) : y;
+}
+
+base::Result<void> inferQuantizedConv(InferContext& context) {
+    TypeInfo operands[2] = {context.in(0), context.in(3)};
+    const bool turn = channelsLast(context.attributes()) && operands[0].shape && operands[0].shape->size() > 2;
+    if (turn) std::rotate(operands[0].shape->begin() + 1, operands[0].shape->end() - 1, operands[0].shape->end());
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(Registry::all().find("", "Conv", 0)->infer(inner));
+    TypeInfo y = inner.outputs()[0];
+    if (turn && y.shape && y.shape->size() > 2) std::rotate(y.shape->begin() + 1, y.shape->begin() + 2, y.shape->end());
+    y.dtype = context.in(7).dtype;
+    context.set(0, std::move(y));
+    return {};
+}
+
+/// The row of ai.onnx, delegated to at run time.
+void addAlias(Registry& registry, Row row, std::string_view name) {
+    registry.add(row.runs([name](KernelContext& context) { return Registry::all().find("", name, 0)->kernel(context); },
+                          [name](InferContext& context) { return Registry::all().find("", name, 0)->infer(context); }));
+}
+
+Row quantizedRow(std::string_view name, std::string_view summary) { return contribRow(name, summary, Category::Quantization); }
+
+/// x with its scale and zero point.
+Row& tensorWithScale(Row& row, std::string_view x, std::string_view scale, std::string_view zero) {
+    return row.in(x, kBytes, "T").in(scale, kFloat32).optionalIn(zero, kBytes, "T");
+}
+
+Row oneInput(std::string_view name, std::string_view summary) {
+    Row row = quantizedRow(name, summary);
+    tensorWithScale(row, "X", "X_scale", "X_zero_point").in("Y_scale", kFloat32).optionalIn("Y_zero_point", kBytes, "T").out("Y");
+    return row;
+}
+
+void defineImages(Registry& registry) {
+    registry.add(oneInput("QLinearAveragePool", "mean of each window of a quantised image").attrString("auto_pad", "NOTSET").attrInt("ceil_mode", 0).attrInt("channels_last", 0)
+                     .attrInt("count_include_pad", 0).required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides")
+                     .runs(eager([](Eager& e) { return quantizedPool(e, "AveragePool"); }),
+                           [](InferContext& context) { return inferOnImage(context, "AveragePool", channelsLast(context.attributes())); }));
+    registry.add(oneInput("QLinearGlobalAveragePool", "mean of each channel of a quantised image").attrInt("channels_last", 0)
+                     .runs(eager([](Eager& e) { return quantizedPool(e, "GlobalAveragePool"); }),
+                           [](InferContext& context) { return inferOnImage(context, "GlobalAveragePool", channelsLast(context.attributes())); }));
+    registry.add(contribRow("NhwcMaxPool", "largest value of each window, channels last", Category::Pool).in("x", kBytes).out("y").attrString("auto_pad", "NOTSET")
+                     .attrInt("ceil_mode", 0).attrInts("dilations").required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides")
+                     .runs(eager(channelsLastMaxPool), [](InferContext& context) { return inferOnImage(context, "MaxPool", true); }));
+    registry.add(quantizedRow("QLinearConv", "convolution of quantised tensors, quantised again").in("x", kBytes).in("x_scale", kFloat32).in("x_zero_point", kBytes).in("w", kBytes)
+                     .in("w_scale", kFloat32).in("w_zero_point", kBytes).in("y_scale", kFloat32).in("y_zero_point", kBytes).optionalIn("B", kInt32).out("y")
+                     .attrString("auto_pad", "NOTSET").attrInt("channels_last", 0).attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInts("pads")
+                     .attrInts("strides").runs(eager(quantizedConv), inferQuantizedConv));
+}
+
+}  // namespace
+
+void define_contrib_quantized(Registry& registry) {
+    addAlias(registry, quantizedRow("QuantizeLinear", "x divided by a scale, rounded, plus a zero point").in("x", kFloats).in("y_scale", kFloats).optionalIn("y_zero_point", kInts | kInt4s)
+                           .out("y").attrInt("axis", 1), "QuantizeLinear");
+    addAlias(registry, quantizedRow("DequantizeLinear", "(x − zero point)·scale").in("x", kInts | kInt4s, "T").in("x_scale", kFloats).optionalIn("x_zero_point", kInts | kInt4s, "T")
+                           .out("y").attrInt("axis", 1), "DequantizeLinear");
+    for (const auto& [name, summary, operation] : {std::tuple("QLinearAdd", "sum of quantised tensors, quantised again", "add.Tensor"),
+                                                   std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again", "mul.Tensor")}) {
+        Row row = quantizedRow(name, summary);
+        tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point").in("C_scale", kFloat32).optionalIn("C_zero_point", kBytes, "T");
+        registry.add(row.out("C").runs(eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferPair));
+    }
+    registry.add(oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again").runs(eager(quantizedSigmoid), inferSame));
+    registry.add(oneInput("QLinearLeakyRelu", "x, or alpha·x below 0, of a quantised tensor").attrFloat("alpha", 0.01).runs(eager(quantizedLeakyRelu), inferSame));
+    registry.add(oneInput("QLinearSoftmax", "softmax of a quantised tensor, quantised again").attr("axis", AttributeKind::Int).required("opset", AttributeKind::Int)
+                     .runs(eager(quantizedSoftmax), inferSame));
+    registry.add(oneInput("QLinearReduceMean", "mean along axes of a quantised tensor, quantised again").required("axes", AttributeKind::Ints)
+                     .required("keepdims", AttributeKind::Int).runs(eager(quantizedMean), [](InferContext& context) { return inferReduced(context, context.in(0).dtype); }));
+    Row where = quantizedRow("QLinearWhere", "X or Y by condition, of quantised tensors");
+    where.in("condition", kBool);
+    tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
+    registry.add(where.in("z_scale", kFloat32).optionalIn("z_zero_point", kBytes, "T").out("Z").runs(eager(quantizedWhere), inferWhere));
+    registry.add(quantizedRow("QLinearConcat", "quantised tensors one behind the other, quantised again").in("Y_scale", kFloat32).in("Y_zero_point", kBytes)
+                     .variadicIn("inputs", kBytes | kFloat32).out("Y").required("axis", AttributeKind::Int).runs(eager(quantizedConcat), inferConcat));
+    defineImages(registry);
+    registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers").in("data", kBytes).out("reduced").required("axes", AttributeKind::Ints)
+                     .required("keepdims", AttributeKind::Int).runs(eager(sumInteger), [](InferContext& context) {
+                         const DType type = context.in(0).dtype;
+                         return inferReduced(context, type == DType::Undefined ? type : type == DType::UInt8 ? DType::UInt32 : DType::Int32);
+                     }));
+    registry.add(quantizedRow("MulInteger", "product of bytes without their zero points").in("A", kBytes, "T").optionalIn("A_zero_point", kBytes, "T").in("B", kBytes, "T")
+                     .optionalIn("B_zero_point", kBytes, "T").out("C").runs(eager(mulInteger), inferMulInteger));
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,108 @@
+// com.microsoft: matrix products of quantised tensors.
+
+#include <cmath>
+
+#include "core/ops/support/contrib.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// The product of integers, exactly: inputs of any integer dtype without their zero points (a's by rows, b's by columns).
+Tensor integerProduct(Eager& e, const Tensor& a, const Value& zeroA, const Tensor& b, const Value& zeroB) {
+    const Tensor x = e.get(centred(a, zeroA, a.rank() > 1 ? -2 : -1)), y = e.get(centred(b, zeroB, -1));
+    return e("matmul", x, y);
+}
+
+Value optional(Eager& e, std::size_t input) { return e.has(input) ? e.value(input) : Value(); }
+
+/// product·scale of a·scale of b (by column) + bias, rounded to float32 or what is asked for.
+Tensor scaled(Eager& e, const Tensor& product, const Tensor& scaleA, const Tensor& scaleB, const Value& bias, DType dtype) {
+    const Tensor factor = e("mul.Tensor", e.as(scaleA, DType::Float64), e.as(scaleB, DType::Float64));
+    Tensor y = e("mul.Tensor", product, factor);
+    if (y.shape() != product.shape()) e.fail("the scales do not fit " + product.typeText());
+    if (bias.isTensor()) y = e("add.Tensor", y, e.as(bias.tensor(), DType::Float64));
+    return e.as(y, dtype);
+}
+
+/// A, B, their scales, their zero points, bias.
+EagerResult integerToFloat(Eager& e) {
+    const Tensor product = integerProduct(e, e.at(0), optional(e, 4), e.at(1), optional(e, 5));
+    return scaled(e, product, e.at(2), e.at(3), optional(e, 6), e.at(3).dtype());
+}
+
+/// A is quantised to uint8 over the range of its values first; then B, its scale and zero point, bias.
+EagerResult dynamicProduct(Eager& e) {
+    const std::vector<Value> a = e.all("", "DynamicQuantizeLinear", {Value(e.at(0))}, {}, 3);
+    const Tensor product = integerProduct(e, a[0].tensor(), a[2], e.at(1), optional(e, 3));
+    return scaled(e, product, a[1].tensor(), e.at(2), optional(e, 4), DType::Float32);
+}
+
+base::Result<void> inferProduct(InferContext& context, DType dtype) {
+    const TypeInfo operands[2] = {context.in(0), context.in(1)};
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(Registry::all().find("", "MatMul", 0)->infer(inner));
+    context.set(0, TypeInfo::tensor(dtype, inner.outputs()[0].shape));
+    return {};
+}
+
+DType wideInteger(DType a, DType b) { return a == DType::UInt16 && b == DType::UInt16 ? DType::UInt32 : DType::Int32; }
+
+EagerResult product16(Eager& e) {
+    const Tensor product = integerProduct(e, e.at(0), Value(), e.at(1), Value());
+    // Sums wrap as 32-bit integers do.
+    const Tensor wrapped = e.as(product, DType::Int64);
+    return e.as(wrapped, wideInteger(e.at(0).dtype(), e.at(1).dtype()));
+}
+
+/// alpha·scales·(A'·B' + C): A, scale, zero point, B, scale, zero point, C (int32), and scale and zero point of a result
+/// that is quantised again.
+EagerResult quantizedGemm(Eager& e) {
+    const Attributes& attributes = e.context().attributes();
+    Tensor a = e.at(0), b = e.at(3);
+    if (a.rank() != 2 || b.rank() != 2) e.fail("wants matrices, but found " + a.typeText() + " and " + b.typeText());
+    // B's zero points go by its columns after turning.
+    Tensor x = e.get(centred(a, e.value(2), 0));
+    if (attributes.getInt("transA", 0) != 0) x = e.get(x.transposed(0, 1).contiguous());
+    if (attributes.getInt("transB", 0) != 0) b = e.get(b.transposed(0, 1).contiguous());
+    Tensor y = e("matmul", x, e.get(centred(b, optional(e, 5), -1)));
+    const Shape shape = y.shape();
+    if (e.has(6)) y = e("add.Tensor", y, e.as(e.at(6), DType::Float64));
+    const Tensor factor = e("mul.Tensor", e("mul.Tensor", e.as(e.at(1), DType::Float64), e.as(e.at(4), DType::Float64)), attributes.getFloat("alpha", 1));
+    y = e("mul.Tensor", y, factor);
+    if (y.shape() != shape) e.fail("C or a scale does not fit " + shape.text());
+    y = e.as(y, DType::Float32);
+    if (!e.has(7)) return y;
+    return e.get(quantizedTo(y, e.at(7), optional(e, 8), e.has(8) ? e.at(8).dtype() : e.at(0).dtype()));
+}
+
+base::Result<void> inferQuantizedGemm(InferContext& context) {
+    const TypeInfo operands[2] = {context.in(0), context.in(3)};
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(Registry::all().find("", "Gemm", 0)->infer(inner));
+    const DType type = !context.has(7) ? DType::Float32 : context.has(8) ? context.in(8).dtype : context.in(0).dtype;
+    context.set(0, TypeInfo::tensor(type, inner.outputs()[0].shape));
+    return {};
+}
+
+}  // namespace
+
+void define_contrib_quantized_matmul(Registry& registry) {
+    const auto kQuant = Category::Quantization;
+    registry.add(contribRow("MatMulIntegerToFloat", "matrix product of bytes, scaled", kQuant).in("A", kBytes).in("B", kBytes).in("a_scale", kFloats).in("b_scale", kFloats)
+                     .optionalIn("a_zero_point", kBytes).optionalIn("b_zero_point", kBytes).optionalIn("bias", kFloats).out("Y")
+                     .runs(eager(integerToFloat), [](InferContext& context) { return inferProduct(context, context.in(3).dtype); }));
+    registry.add(contribRow("DynamicQuantizeMatMul", "matrix product with bytes, the left side quantised on the way", kQuant).in("A", kFloat32).in("B", kBytes).in("b_scale", kFloat32)
+                     .optionalIn("b_zero_point", kBytes).optionalIn("bias", kFloat32).out("Y")
+                     .runs(eager(dynamicProduct), [](InferContext& context) { return inferProduct(context, DType::Float32); }));
+    const DTypeSet shorts = bit(DType::Int16) | bit(DType::UInt16);
+    registry.add(contribRow("MatMulInteger16", "matrix product of 16-bit integers", kQuant).in("A", shorts).in("B", shorts).out("Y").runs(eager(product16), [](InferContext& context) {
+        const DType a = context.in(0).dtype, b = context.in(1).dtype;
+        return inferProduct(context, a == DType::Undefined || b == DType::Undefined ? DType::Undefined : wideInteger(a, b));
+    }));
+    registry.add(contribRow("QGemm", "alpha·A·B + C of quantised matrices", kQuant).in("A", kBytes).in("a_scale", kFloat32).in("a_zero_point", kBytes).in("B", kBytes).in("b_scale", kFloat32)
+                     .optionalIn("b_zero_point", kBytes).optionalIn("C", kInt32).optionalIn("y_scale", kFloat32).optionalIn("y_zero_point", kBytes).out("Y").attrFloat("alpha", 1)
+                     .attrInt("transA", 0).attrInt("transB", 0).runs(eager(quantizedGemm), inferQuantizedGemm));
+}
+
+}  // namespace sonde::ops
