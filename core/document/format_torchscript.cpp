@@ -28,6 +28,7 @@ base::Result<std::shared_ptr<Document>> openTorchScript(const std::filesystem::p
     auto traced = traceModel(module, options, {}, work);
     if (!traced) return traced.error().where.empty() ? traced.error().at(path.string()) : traced.error();
     const std::shared_ptr<Document> document = std::move(*traced);
+    for (base::Diagnostic& finding : archive->sourceFindings()) document->diagnostics.push_back(std::move(finding));
     document->title = path.filename().string();
     document->location = path.string();
     document->format = "TorchScript";

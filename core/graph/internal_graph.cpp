@@ -19,11 +19,6 @@ std::string_view name(ExprKind kind) {
     return "?";
 }
 
-std::string Source::text() const {
-    if (file.empty()) return stack;
-    return line > 0 ? file + ":" + std::to_string(line) : file;
-}
-
 InternalGraph::InternalGraph() {
     m_scopes.push_back(Scope{rootScope(), ScopeId{}, "", "", 0, false});
     m_bodies.push_back(Body{mainId(), ExprId{}, "", {}, {}, {}, {}});

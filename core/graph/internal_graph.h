@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "core/graph/argument.h"
 #include "core/graph/ids.h"
+#include "core/graph/source.h"
 #include "core/tensor/attribute.h"
 #include "core/tensor/type_info.h"
 
@@ -22,15 +23,6 @@ using tensor::Value;
 /// What an expr is (vocabulary of the design page).
 enum class ExprKind : std::uint8_t { Input, Constant, GetAttr, CallModule, CallMethod, CallFunction, Apply, Output };
 std::string_view name(ExprKind kind);  ///< "Input", "CallModule", …
-
-/// Where in the model's own source an operation comes from, if its file says.
-struct Source {
-    std::string file;
-    int line = 0;
-    std::string stack;  ///< a stack trace, innermost line last; may be empty
-    bool empty() const { return file.empty() && stack.empty(); }
-    std::string text() const;  ///< "resnet.py:102"
-};
 
 /// An operation as the file had it. A rewritten expr lists all that it stands for.
 struct Origin {

@@ -150,7 +150,10 @@ class Matcher {
             case QueryField::DType: return fitsDType(pattern, id);
             case QueryField::Kind: return pattern.fits(graph::name(expr.kind));
             case QueryField::Domain: return pattern.fits(expr.op.domain.empty() ? "ai.onnx" : expr.op.domain);
-            case QueryField::Source: return pattern.fits(expr.source.text()) || pattern.fits(expr.source.stack);
+            case QueryField::Source: {
+                const graph::SourcePlace place = expr.source.place();
+                return pattern.fits(place.text()) || pattern.fits(place.stack);
+            }
             case QueryField::Category: return pattern.fits(category(expr));
             case QueryField::Is: return fitsState(pattern.text, id, node, expr);
             default: return false;

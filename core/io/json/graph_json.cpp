@@ -54,9 +54,11 @@ Json attributeJson(const tensor::AttributeValue& value) {
 Json sourceJson(const Expr& expr) {
     Json source = Json::object();
     if (!expr.name.empty()) source["name"] = expr.name;
-    if (!expr.source.file.empty()) source["file"] = expr.source.file;
-    if (expr.source.line > 0) source["line"] = expr.source.line;
-    if (!expr.source.stack.empty()) source["stack"] = expr.source.stack;
+    const graph::SourcePlace place = expr.source.place();
+    if (!place.file.empty()) source["file"] = place.file;
+    if (place.line > 0) source["line"] = place.line;
+    if (!place.stack.empty()) source["stack"] = place.stack;
+    if (!place.problem.empty()) source["problem"] = place.problem;
     if (!expr.origins.empty()) {
         Json origins = Json::array();
         for (const graph::Origin& origin : expr.origins) origins.push_back({{"op", origin.op}, {"name", origin.name}});

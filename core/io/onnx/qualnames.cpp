@@ -63,8 +63,8 @@ std::string moduleOfParameter(std::string_view name) {
 }
 
 /// The innermost frame of a Python stack trace: its last `File "x.py", line 12, in forward`.
-graph::Source sourceOf(const std::string& stack) {
-    graph::Source source;
+graph::SourcePlace sourceOf(const std::string& stack) {
+    graph::SourcePlace source;
     source.stack = stack;
     const std::size_t file = stack.rfind("File \"");
     if (file == std::string::npos) return source;
@@ -231,7 +231,7 @@ class Assigner {
             }
         }
         put(hint.expr, scope);
-        if (const std::string* stack = metadataOf(hint, kStack)) m_graph.mutableExpr(hint.expr).source = sourceOf(*stack);
+        if (const std::string* stack = metadataOf(hint, kStack)) m_graph.mutableExpr(hint.expr).source = graph::Source(sourceOf(*stack));
     }
 
     void put(ExprId id, ScopeId scope) {

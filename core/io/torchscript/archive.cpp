@@ -92,13 +92,16 @@ base::Result<const SourceUnit*> Archive::unit(const std::string& module) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
     SONDE_ASSIGN(SourceUnit parsed, parseSource(text, m_place + ":code/" + file + ".py"));
     place = std::make_unique<SourceUnit>(std::move(parsed));
-    place->file = "code/" + file + ".py";
+    const std::string name = "code/" + file + ".py";
     // Where the code comes from is no part of the program: a model without it, or with a damaged record, opens all the same.
-    if (const ZipEntry* debug = m_zip->find(m_prefix + place->file + ".debug_pkl")) {
-        auto raw = m_zip->read(*debug);
-        auto ranges = raw ? SourceRanges::read(raw->bytes, m_place + ":" + debug->name) : base::Result<SourceRanges>(raw.error());
-        if (ranges) place->ranges = std::make_shared<const SourceRanges>(std::move(*ranges));
+    SourceMap::Reader reader;
+    if (const ZipEntry* debug = m_zip->find(m_prefix + name + ".debug_pkl")) {
+        reader = [zip = m_zip, debug, record = m_place + ":" + debug->name]() -> base::Result<SourceRanges> {
+            SONDE_ASSIGN(const SharedBytes raw, zip->read(*debug));
+            return SourceRanges::read(raw.bytes, record);
+        };
     }
+    place->source = std::make_shared<const SourceMap>(name, std::move(reader));
     for (FunctionDef& function : place->functions) function.unit = place.get();
     for (ClassDef& type : place->classes) {
         for (FunctionDef& method : type.methods) method.unit = place.get();
@@ -128,6 +131,17 @@ base::Result<const FunctionDef*> Archive::findFunction(const std::string& name) 
     if (dot == std::string::npos) return static_cast<const FunctionDef*>(nullptr);
     SONDE_ASSIGN(const SourceUnit* found, unit(name.substr(0, dot)));
     return found ? named(found->functions, std::string_view(name).substr(dot + 1)) : nullptr;
+}
+
+base::Diagnostics Archive::sourceFindings() const {
+    base::Diagnostics findings;
+    for (const auto& [module, unit] : m_units) {
+        const std::string problem = unit ? unit->source->problem() : std::string();
+        if (problem.empty()) continue;
+        findings.push_back({base::Severity::Warning, "the model's own source cannot be shown: " + problem, unit->source->file(),
+                            "nodes show their place in the archive's code instead"});
+    }
+    return findings;
 }
 
 bool looksLikeTorchFile(std::span<const std::byte> head, const std::filesystem::path& path) {

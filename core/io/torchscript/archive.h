@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/diagnostics.h"
 #include "core/base/progress.h"
 #include "core/io/torchscript/pickle.h"
 #include "core/io/torchscript/syntax.h"
@@ -33,6 +34,8 @@ class Archive {
     /// cannot be parsed.
     base::Result<const ClassDef*> findClass(const std::string& name);
     base::Result<const FunctionDef*> findFunction(const std::string& name);
+    /// What was found wrong so far with the records of the model's own source.
+    base::Diagnostics sourceFindings() const;
 
   private:
     base::Result<void> readRecords();

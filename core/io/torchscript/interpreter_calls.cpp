@@ -42,9 +42,10 @@ bool changesContainer(const std::string& name) {
 /// A number before an operator and a tensor behind it go through functions of torch's own prelude: `1.0 - x` is
 /// add(neg(x), 1.0) in the archive, `1.0 / x` is mul(reciprocal(x), 1.0). The tensor's expression; null for all else.
 const Expression* behindNumber(const Expression& expression, std::string_view inner, std::string_view prelude) {
-    if (expression.parts.size() != 3 || !expression.keywords.empty() || SourceFrame::placeOf(expression).text != prelude) return nullptr;
+    if (expression.parts.size() != 3 || !expression.keywords.empty()) return nullptr;
     const Expression& first = expression.parts[1];
-    return first.kind == Kind::Call && first.parts.size() == 2 && dottedPath(first.parts[0]) == inner ? &first.parts[1] : nullptr;
+    if (first.kind != Kind::Call || first.parts.size() != 2 || dottedPath(first.parts[0]) != inner) return nullptr;
+    return SourceFrame::placeOf(expression).text == prelude ? &first.parts[1] : nullptr;
 }
 
 }  // namespace
@@ -251,7 +252,7 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         if (name == "size" && arguments.size() == 2) {
             if (auto size = sizeOfUnpacked(expression, arguments[0])) return *size;
         }
-        if (auto python = asPython(name, arguments, SourceFrame::placeOf(expression))) return *python;
+        if (auto python = asPython(name, arguments, expression)) return *python;
     }
     return callOperator(name, std::move(arguments), std::move(keywords));
 }

@@ -12,6 +12,7 @@ class Lexer {
     Lexer(std::string_view text, const std::string& file) : m_text(text), m_file(file) {}
 
     base::Result<std::vector<Token>> run() {
+        m_tokens.reserve(m_text.size() / 4 + 16);  // of a model's code about right: growing would copy them all several times
         while (m_at < m_text.size()) {
             if (m_lineStart && m_depth == 0) {
                 SONDE_TRY(indentation());

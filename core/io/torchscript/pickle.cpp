@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace sonde::io {
 
@@ -36,7 +35,10 @@ class Machine {
         while (true) {
             m_opStart = m_position;
             SONDE_ASSIGN(const auto op, number<std::uint8_t>());
-            if (op == Stop) return pop();
+            if (op == Stop) {
+                SONDE_ASSIGN(Item item, pop());
+                return std::move(item.value);
+            }
             SONDE_TRY(step(op));
         }
     }
@@ -73,70 +75,79 @@ class Machine {
         return std::string(start, length);
     }
 
-    base::Result<Value> pop() {
+    /// A value on the stack or in the memo. Containers and instances have a number, by which the machine knows them: what
+    /// has gone into another one never comes back, so no other handle of it needs to be told.
+    struct Item {
+        Value value;
+        std::uint32_t number = 0;  ///< 0: none
+    };
+    struct Container {
+        int depth = 1;       ///< how deep its contents nest
+        bool isOpen = true;  ///< still being filled
+    };
+
+    base::Result<Item> pop() {
         const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
         if (m_stack.size() <= floor) return wrong("its stack is empty");
-        Value value = std::move(m_stack.back());
+        Item item = std::move(m_stack.back());
         m_stack.pop_back();
-        m_open.erase(identity(value));
-        return value;
+        m_containers[item.number].isOpen = false;
+        return item;
     }
 
-    /// What tells one container or instance from another; null for plain values.
-    static const void* identity(const Value& value) {
-        switch (value.kind()) {
-            case ValueKind::List:
-            case ValueKind::Tuple: return &value.items();
-            case ValueKind::Dict: return &value.dictItems();
-            case ValueKind::Object: return value.object().get();
-            default: return nullptr;
-        }
-    }
-
-    /// Notes that `item` goes into `container`. Depth is bounded because whoever reads or frees the value recurses.
-    base::Result<void> contain(const Value& container, const Value& item) {
-        const auto inner = m_depth.find(identity(item));
-        if (inner == m_depth.end()) return {};
-        int& depth = m_depth[identity(container)];
-        depth = std::max(depth, inner->second + 1);
+    /// Notes that an item goes into a container. Depth is bounded because whoever reads or frees the value recurses.
+    base::Result<void> contain(std::uint32_t container, const Item& item) {
+        if (item.number == 0) return {};
+        m_containers[item.number].isOpen = false;
+        int& depth = m_containers[container].depth;
+        depth = std::max(depth, m_containers[item.number].depth + 1);
         return depth <= kMaxDepth ? base::Result<void>() : wrong("it nests too deeply");
     }
 
-    base::Result<void> pushNew(Value value, std::span<const Value> contents = {}) {
-        m_depth[identity(value)] = 1;
-        m_kept.push_back(value);  // so that no other container gets the same address
-        for (const Value& item : contents) SONDE_TRY(contain(value, item));
-        m_open.insert(identity(value));
-        return push(std::move(value));
+    std::uint32_t newContainer() {
+        m_containers.emplace_back();
+        return static_cast<std::uint32_t>(m_containers.size() - 1);
     }
 
-    base::Result<ValueList> popMark() {
+    base::Result<void> push(Value value, std::uint32_t number = 0) {
+        m_stack.push_back({std::move(value), number});
+        return {};
+    }
+    base::Result<void> pushNew(Value value) { return push(std::move(value), newContainer()); }
+
+    /// The index of the first item behind the last mark, which is taken away.
+    base::Result<std::size_t> popMark() {
         if (m_marks.empty()) return wrong("there is no mark");
         const std::size_t start = m_marks.back();
         m_marks.pop_back();
-        ValueList items(std::make_move_iterator(m_stack.begin() + static_cast<std::ptrdiff_t>(start)),
-                        std::make_move_iterator(m_stack.end()));
-        m_stack.resize(start);
-        for (const Value& item : items) m_open.erase(identity(item));
-        return items;
+        return start;
     }
 
-    base::Result<void> push(Value value) {
-        m_stack.push_back(std::move(value));
-        return {};
+    /// The items from `start` on become a tuple.
+    base::Result<void> tuple(std::size_t start) {
+        const std::uint32_t number = newContainer();
+        ValueList items;
+        SONDE_TRY(moveItems(start, number, items));
+        return push(Value::tuple(std::move(items)), number);
     }
 
-    base::Result<void> tuple(std::size_t n) {
-        ValueList items(n);
-        for (std::size_t i = n; i-- > 0;) {
-            SONDE_ASSIGN(items[i], pop());
+    /// The index of the first of the last `count` items, all behind the last mark.
+    base::Result<std::size_t> last(std::size_t count) const {
+        const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
+        if (m_stack.size() < floor + count) return wrong("its stack is empty");
+        return m_stack.size() - count;
+    }
+
+    /// Takes the items from `start` on off the stack and puts them behind those of a list.
+    base::Result<void> moveItems(std::size_t start, std::uint32_t number, ValueList& into) {
+        // One by one a list must not be copied for each item; all at once nothing needs to be spare.
+        if (into.empty()) into.reserve(m_stack.size() - start);
+        for (std::size_t i = start; i < m_stack.size(); ++i) {
+            SONDE_TRY(contain(number, m_stack[i]));
+            into.push_back(std::move(m_stack[i].value));
         }
-        return pushTuple(std::move(items));
-    }
-
-    base::Result<void> pushTuple(ValueList items) {
-        const Value value = Value::tuple(std::move(items));
-        return pushNew(value, value.items());
+        m_stack.resize(start);
+        return {};
     }
 
     base::Result<void> pushText(std::size_t length) {
@@ -145,14 +156,27 @@ class Machine {
     }
 
     base::Result<void> get(std::size_t key) {
-        const auto found = m_memo.find(key);
-        if (found == m_memo.end()) return wrong("nothing is remembered under " + std::to_string(key));
-        if (m_open.contains(identity(found->second))) return wrong("a value contains itself");
-        return push(found->second);
+        const Item* known = nullptr;
+        if (key < m_memo.size()) {
+            known = &m_memo[key];
+        } else if (const auto far = m_farMemo.find(key); far != m_farMemo.end()) {
+            known = &far->second;
+        }
+        if (!known || known->number == kNothing) return wrong("nothing is remembered under " + std::to_string(key));
+        if (known->number != 0 && m_containers[known->number].isOpen) return wrong("a value contains itself");
+        m_stack.push_back(*known);
+        return {};
     }
 
     base::Result<void> put(std::size_t key) {
         if (m_stack.empty()) return wrong("its stack is empty");
+        ++m_remembered;
+        // Keys count up; one that does not must not make the list as long as it says.
+        if (key > m_memo.size() + kMemoGap) {
+            m_farMemo[key] = m_stack.back();
+            return {};
+        }
+        if (key >= m_memo.size()) m_memo.resize(key + 1, Item{{}, kNothing});
         m_memo[key] = m_stack.back();
         return {};
     }
@@ -174,22 +198,20 @@ class Machine {
                 return push(Value::ofFloat(std::bit_cast<double>(__builtin_bswap64(v)))); }
             case BinUnicode: case BinString: case BinBytes: { SONDE_ASSIGN(const auto n, number<std::uint32_t>()); return pushText(n); }
             case ShortBinUnicode: case ShortBinString: case ShortBinBytes: { SONDE_ASSIGN(const auto n, number<std::uint8_t>()); return pushText(n); }
-            case EmptyTuple: return pushTuple({});
-            case Tuple1: return tuple(1);
-            case Tuple2: return tuple(2);
-            case Tuple3: return tuple(3);
-            case TupleMark: { SONDE_ASSIGN(ValueList items, popMark()); return pushTuple(std::move(items)); }
+            case EmptyTuple: return tuple(m_stack.size());
+            case Tuple1: case Tuple2: case Tuple3: { SONDE_ASSIGN(const std::size_t start, last(op - Tuple1 + 1U)); return tuple(start); }
+            case TupleMark: { SONDE_ASSIGN(const std::size_t start, popMark()); return tuple(start); }
             case EmptyList: return pushNew(Value::list({}));
             case EmptyDict: return pushNew(Value::dict({}));
-            case Append: { SONDE_ASSIGN(Value item, pop()); return append({std::move(item)}); }
-            case Appends: { SONDE_ASSIGN(ValueList items, popMark()); return append(std::move(items)); }
-            case SetItem: return setItem();
-            case SetItems: { SONDE_ASSIGN(ValueList items, popMark()); return setItems(std::move(items)); }
+            case Append: { SONDE_ASSIGN(const std::size_t start, last(1)); return append(start); }
+            case Appends: { SONDE_ASSIGN(const std::size_t start, popMark()); return append(start); }
+            case SetItem: { SONDE_ASSIGN(const std::size_t start, last(2)); return setItems(start); }
+            case SetItems: { SONDE_ASSIGN(const std::size_t start, popMark()); return setItems(start); }
             case BinGet: { SONDE_ASSIGN(const auto key, number<std::uint8_t>()); return get(key); }
             case LongBinGet: { SONDE_ASSIGN(const auto key, number<std::uint32_t>()); return get(key); }
             case BinPut: { SONDE_ASSIGN(const auto key, number<std::uint8_t>()); return put(key); }
             case LongBinPut: { SONDE_ASSIGN(const auto key, number<std::uint32_t>()); return put(key); }
-            case Memoize: return put(m_memo.size());
+            case Memoize: return put(m_remembered);
             case Pop: SONDE_TRY(pop()); return {};
             case Global: return globalLine();
             case StackGlobal: return stackGlobal();
@@ -211,29 +233,28 @@ class Machine {
         return push(Value::ofInt(static_cast<std::int64_t>(bits)));
     }
 
-    base::Result<void> append(ValueList items) {
-        if (m_stack.empty() || m_stack.back().kind() != ValueKind::List) return wrong("it appends to what is no list");
-        if (!m_open.contains(identity(m_stack.back()))) return wrong("it changes a list that is already in use");
-        for (const Value& item : items) SONDE_TRY(contain(m_stack.back(), item));
-        ValueList& list = m_stack.back().items();
-        list.insert(list.end(), std::make_move_iterator(items.begin()), std::make_move_iterator(items.end()));
-        return {};
+    /// The items from `start` on go into the list before them.
+    base::Result<void> append(std::size_t start) {
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::List) return wrong("it appends to what is no list");
+        const std::uint32_t number = m_stack[start - 1].number;
+        if (!m_containers[number].isOpen) return wrong("it changes a list that is already in use");
+        return moveItems(start, number, m_stack[start - 1].value.items());
     }
 
-    base::Result<void> setItems(ValueList items) {
-        if (m_stack.empty() || m_stack.back().kind() != ValueKind::Dict) return wrong("it sets items of what is no dict");
-        if (items.size() % 2 != 0) return wrong("a key without a value");
-        if (!m_open.contains(identity(m_stack.back()))) return wrong("it changes a dict that is already in use");
-        for (const Value& item : items) SONDE_TRY(contain(m_stack.back(), item));
-        tensor::ValueDict& dict = m_stack.back().dictItems();
-        for (std::size_t i = 0; i < items.size(); i += 2) dict.emplace_back(std::move(items[i]), std::move(items[i + 1]));
+    /// Keys and values from `start` on go into the dict before them.
+    base::Result<void> setItems(std::size_t start) {
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::Dict) return wrong("it sets items of what is no dict");
+        if ((m_stack.size() - start) % 2 != 0) return wrong("a key without a value");
+        const std::uint32_t number = m_stack[start - 1].number;
+        if (!m_containers[number].isOpen) return wrong("it changes a dict that is already in use");
+        tensor::ValueDict& dict = m_stack[start - 1].value.dictItems();
+        for (std::size_t i = start; i < m_stack.size(); i += 2) {
+            SONDE_TRY(contain(number, m_stack[i]));
+            SONDE_TRY(contain(number, m_stack[i + 1]));
+            dict.emplace_back(std::move(m_stack[i].value), std::move(m_stack[i + 1].value));
+        }
+        m_stack.resize(start);
         return {};
-    }
-
-    base::Result<void> setItem() {
-        SONDE_ASSIGN(Value value, pop());
-        SONDE_ASSIGN(Value key, pop());
-        return setItems({std::move(key), std::move(value)});
     }
 
     base::Result<void> globalLine() {
@@ -243,8 +264,8 @@ class Machine {
     }
 
     base::Result<void> persistent() {
-        SONDE_ASSIGN(const Value id, pop());
-        SONDE_ASSIGN(Value value, m_hooks.persistent(id));
+        SONDE_ASSIGN(const Item id, pop());
+        SONDE_ASSIGN(Value value, m_hooks.persistent(id.value));
         return push(std::move(value));
     }
 
@@ -256,52 +277,80 @@ class Machine {
     }
 
     base::Result<void> stackGlobal() {
-        SONDE_ASSIGN(const Value name, pop());
-        SONDE_ASSIGN(const Value module, pop());
-        if (name.kind() != ValueKind::String || module.kind() != ValueKind::String) return wrong("a global without a name");
-        return push(Value::object(std::make_shared<PickledGlobal>(module.toString() + '.' + name.toString())));
+        SONDE_ASSIGN(const Item name, pop());
+        SONDE_ASSIGN(const Item module, pop());
+        if (name.value.kind() != ValueKind::String || module.value.kind() != ValueKind::String) return wrong("a global without a name");
+        return push(Value::object(std::make_shared<PickledGlobal>(module.value.toString() + '.' + name.value.toString())));
     }
 
     base::Result<void> reduce() {
-        SONDE_ASSIGN(const Value arguments, pop());
-        SONDE_ASSIGN(const Value function, pop());
-        SONDE_ASSIGN(const std::string name, globalName(function));
-        if (arguments.kind() != ValueKind::Tuple) return wrong("a call without a tuple of arguments");
-        SONDE_ASSIGN(std::optional<Value> result, m_hooks.call(name, arguments));
-        if (result) return identity(*result) && !m_depth.contains(identity(*result)) ? pushNew(*result, std::span(&arguments, 1)) : push(std::move(*result));
-        return pushNew(Value::object(std::make_shared<PickledObject>(name, arguments)), std::span(&arguments, 1));
+        SONDE_ASSIGN(const Item arguments, pop());
+        SONDE_ASSIGN(const Item function, pop());
+        SONDE_ASSIGN(const std::string name, globalName(function.value));
+        if (arguments.value.kind() != ValueKind::Tuple) return wrong("a call without a tuple of arguments");
+        SONDE_ASSIGN(std::optional<Value> result, m_hooks.call(name, arguments.value));
+        if (!result) return newInstance(name, arguments);
+        const void* made = identity(*result);
+        if (!made) return push(std::move(*result));
+        const std::uint32_t number = newContainer();
+        m_containers[number].depth = m_containers[arguments.number].depth;
+        // One of the arguments has been in use already.
+        const ValueList& given = arguments.value.items();
+        m_containers[number].isOpen = std::ranges::none_of(given, [&](const Value& item) { return identity(item) == made; });
+        return push(std::move(*result), number);
     }
 
     base::Result<void> newObject() {
-        SONDE_ASSIGN(const Value arguments, pop());
-        SONDE_ASSIGN(const Value type, pop());
-        SONDE_ASSIGN(const std::string name, globalName(type));
-        return pushNew(Value::object(std::make_shared<PickledObject>(name, arguments)), std::span(&arguments, 1));
+        SONDE_ASSIGN(const Item arguments, pop());
+        SONDE_ASSIGN(const Item type, pop());
+        SONDE_ASSIGN(const std::string name, globalName(type.value));
+        return newInstance(name, arguments);
+    }
+
+    base::Result<void> newInstance(const std::string& className, const Item& arguments) {
+        const std::uint32_t number = newContainer();
+        SONDE_TRY(contain(number, arguments));
+        return push(Value::object(std::make_shared<PickledObject>(className, arguments.value)), number);
     }
 
     base::Result<void> build() {
-        SONDE_ASSIGN(Value state, pop());
+        SONDE_ASSIGN(Item state, pop());
         if (m_stack.empty()) return wrong("its stack is empty");
+        const Item& instance = m_stack.back();
         // An ordered dict with attributes keeps its items; they are all that is wanted of it.
-        if (m_stack.back().kind() != ValueKind::Object) return {};
-        auto* object = dynamic_cast<PickledObject*>(m_stack.back().object().get());
-        if (!object || !m_open.contains(object)) return wrong("it sets the state of what is no new instance");
-        SONDE_TRY(contain(m_stack.back(), state));
-        object->state = std::move(state);
+        if (instance.value.kind() != ValueKind::Object) return {};
+        auto* object = dynamic_cast<PickledObject*>(instance.value.object().get());
+        if (!object || !m_containers[instance.number].isOpen) return wrong("it sets the state of what is no new instance");
+        SONDE_TRY(contain(instance.number, state));
+        object->state = std::move(state.value);
         return {};
     }
+
+    /// What tells one container or instance from another; null for plain values.
+    static const void* identity(const Value& value) {
+        switch (value.kind()) {
+            case ValueKind::List:
+            case ValueKind::Tuple: return &value.items();
+            case ValueKind::Dict: return &value.dictItems();
+            case ValueKind::Object: return value.object().get();
+            default: return nullptr;
+        }
+    }
+
+    static constexpr std::uint32_t kNothing = ~std::uint32_t{0};  ///< number of a memo's place where nothing is
+    static constexpr std::size_t kMemoGap = 1024;
 
     std::span<const std::byte> m_bytes;
     const PickleHooks& m_hooks;
     std::string_view m_place;
     std::size_t m_position = 0;
     std::size_t m_opStart = 0;
-    std::vector<Value> m_stack;
+    std::vector<Item> m_stack;
     std::vector<std::size_t> m_marks;
-    std::unordered_map<std::size_t, Value> m_memo;
-    std::unordered_map<const void*, int> m_depth;  ///< of each container: how deep its contents nest
-    std::unordered_set<const void*> m_open;        ///< containers that are still being filled
-    ValueList m_kept;
+    std::vector<Item> m_memo;
+    std::unordered_map<std::size_t, Item> m_farMemo;  ///< under keys far beyond those before them
+    std::size_t m_remembered = 0;                     ///< how often something was put there
+    std::vector<Container> m_containers{{1, false}};  ///< by number; the first stands for plain values
 };
 
 }  // namespace

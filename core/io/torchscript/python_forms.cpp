@@ -77,11 +77,13 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
 
 }  // namespace
 
-std::optional<ScriptValue> asPython(const std::string& op, const std::vector<ScriptValue>& arguments, const SourceRanges::Place& place) {
-    if (!trace::Tracer::active() || arguments.empty()) return std::nullopt;
+std::optional<ScriptValue> asPython(const std::string& op, const std::vector<ScriptValue>& arguments, const Expression& expression) {
+    const bool hasForm = op == "slice" || op == "select" || op == "size" || op == "div";
+    if (!hasForm || !trace::Tracer::active() || arguments.empty()) return std::nullopt;
     // What is selected from is a tensor, known as one or not.
     const bool unknownTensor = op == "select" && arguments.front().isProxy();
     if (!unknownTensor && (!arguments.front().cell() || !isKnownNode(*arguments.front().cell()))) return std::nullopt;
+    const SourceRanges::Place place = SourceFrame::placeOf(expression);
     const auto says = [&](std::string_view word) { return place.text.find(word) != std::string_view::npos; };
     const bool isSlice = op == "slice";
     if (isSlice || op == "select") {

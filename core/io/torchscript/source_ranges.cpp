@@ -127,4 +127,22 @@ SourceRanges::Place SourceRanges::at(std::size_t offset) const {
     return place;
 }
 
+void SourceMap::readOnce() const {
+    std::call_once(m_once, [this] {
+        if (m_reader) {
+            auto ranges = m_reader();
+            if (ranges) m_ranges.emplace(std::move(*ranges));
+            else m_problem = ranges.error().text();
+        }
+        m_isRead.store(true, std::memory_order_release);
+    });
+}
+
+SourceRanges::Place SourceMap::at(std::size_t offset) const {
+    readOnce();
+    return m_ranges ? m_ranges->at(offset) : SourceRanges::Place{};
+}
+
+std::string SourceMap::problem() const { return m_isRead.load(std::memory_order_acquire) ? m_problem : std::string(); }
+
 }  // namespace sonde::io::script

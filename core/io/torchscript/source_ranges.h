@@ -1,7 +1,11 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +49,31 @@ class SourceRanges {
     std::vector<Record> m_records;      ///< by offset
     std::vector<std::string> m_texts;
     std::vector<std::string> m_files;
+};
+
+/// The model's own source behind one file of an archive. Its record is read when it is first asked for: in a traced model
+/// that would be the largest part of opening it, and few of the places are ever looked at. Thread-safe.
+class SourceMap {
+  public:
+    using Reader = std::function<base::Result<SourceRanges>()>;
+    /// `file` is the archive's own file ("code/__torch__/own_models.py"); no reader: the archive has no such record.
+    SourceMap(std::string file, Reader reader) : m_file(std::move(file)), m_reader(std::move(reader)) {}
+
+    const std::string& file() const { return m_file; }
+    /// As SourceRanges::at; nothing if there is no record or it cannot be read.
+    SourceRanges::Place at(std::size_t offset) const;
+    /// Why the record cannot be read; empty if it can, or if nobody has asked for a place yet.
+    std::string problem() const;
+
+  private:
+    void readOnce() const;
+
+    std::string m_file;
+    Reader m_reader;
+    mutable std::once_flag m_once;
+    mutable std::atomic<bool> m_isRead = false;
+    mutable std::optional<SourceRanges> m_ranges;
+    mutable std::string m_problem;
 };
 
 }  // namespace sonde::io::script

@@ -28,44 +28,75 @@ std::string turned(std::string_view stack) {
     return result;
 }
 
+/// "<string>" is the prelude of torch's scripting language.
+bool isModel(const SourceRanges::Place& place) { return !place.file.empty() && place.file != "<string>"; }
+
 }  // namespace
 
-/// The thread's calls as a place in the source.
+/// A place in a function of an archive, and the calls that led there. What it is in the model's own source is worked out
+/// when somebody looks.
+class CallPlace final : public graph::SourceRecord {
+  public:
+    CallPlace(const FunctionDef& function, std::size_t statement, std::size_t expression, int line, std::shared_ptr<const CallPlace> outer)
+        : m_source(function.unit ? function.unit->source : nullptr), m_function(function.name), m_statement(statement),
+          m_expression(expression), m_line(line), m_outer(std::move(outer)) {}
+
+    bool is(std::size_t statement, std::size_t expression, int line) const {
+        return m_statement == statement && m_expression == expression && m_line == line;
+    }
+
+    graph::SourcePlace place() const override {
+        graph::SourcePlace result;
+        const SourceRanges::Place own = ownPlace();
+        result.file = own.file;
+        result.line = own.line;
+        result.stack = own.stack.empty() ? stackOfCalls() : turned(own.stack);
+        if (m_source) result.problem = m_source->problem();
+        if (result.file.empty() && m_source) {
+            result.file = m_source->file();
+            result.line = m_line;
+        }
+        return result;
+    }
+
+  private:
+    SourceRanges::Place ownPlace() const {
+        if (!m_source) return {};
+        SourceRanges::Place place = m_source->at(m_expression);
+        if (!isModel(place)) place = m_source->at(m_statement);
+        return isModel(place) ? place : SourceRanges::Place{};
+    }
+
+    std::string stackOfCalls() const {
+        std::vector<std::string> lines;
+        for (const CallPlace* call = this; call && lines.size() < 100; call = call->m_outer.get()) {
+            const SourceRanges::Place place = call->ownPlace();
+            if (!place.stack.empty() || (place.file.empty() && !call->m_source)) continue;
+            const std::string where = place.file.empty() ? call->m_source->file() + ':' + std::to_string(call->m_line)
+                                                         : std::string(place.file) + ':' + std::to_string(place.line);
+            lines.push_back(where + " in " + call->m_function);
+        }
+        std::string result;
+        for (std::size_t i = lines.size(); i-- > 0;) result += lines[i] + (i ? "\n" : "");
+        return result;
+    }
+
+    std::shared_ptr<const SourceMap> m_source;
+    std::string m_function;
+    std::size_t m_statement;
+    std::size_t m_expression;
+    int m_line;
+    std::shared_ptr<const CallPlace> m_outer;
+};
+
+/// The thread's innermost call.
 class ScriptSite final : public trace::SourceSite {
   public:
     static const ScriptSite& instance() {
         static const ScriptSite site;
         return site;
     }
-
-    graph::Source source() const override {
-        graph::Source source;
-        if (!tFrame) return source;
-        const SourceRanges::Place place = tFrame->place();
-        source.file = place.file;
-        source.line = place.line;
-        source.stack = place.stack.empty() ? stackOfCalls() : turned(place.stack);
-        if (source.file.empty() && tFrame->m_function.unit) {
-            source.file = tFrame->m_function.unit->file;
-            source.line = tFrame->m_line;
-        }
-        return source;
-    }
-
-  private:
-    static std::string stackOfCalls() {
-        std::vector<std::string> lines;
-        for (const SourceFrame* frame = tFrame; frame && lines.size() < 100; frame = frame->m_outer) {
-            const SourceRanges::Place place = frame->place();
-            if (!place.stack.empty() || (place.file.empty() && !frame->m_function.unit)) continue;
-            const std::string where = place.file.empty() ? frame->m_function.unit->file + ':' + std::to_string(frame->m_line)
-                                                         : std::string(place.file) + ':' + std::to_string(place.line);
-            lines.push_back(where + " in " + frame->m_function.name);
-        }
-        std::string result;
-        for (std::size_t i = lines.size(); i-- > 0;) result += lines[i] + (i ? "\n" : "");
-        return result;
-    }
+    graph::Source source() const override { return tFrame ? graph::Source(tFrame->place()) : graph::Source(); }
 };
 
 SourceFrame::SourceFrame(const FunctionDef& function) : m_function(function), m_outer(tFrame) {
@@ -86,19 +117,17 @@ void SourceFrame::at(const Expression& expression) {
     tFrame->m_line = expression.line;
 }
 
-SourceRanges::Place SourceFrame::place() const {
-    const SourceUnit* unit = m_function.unit;
-    if (!unit || !unit->ranges) return {};
-    // "<string>" is the prelude of torch's scripting language.
-    const auto isModel = [](const SourceRanges::Place& place) { return !place.file.empty() && place.file != "<string>"; };
-    SourceRanges::Place place = unit->ranges->at(m_expression);
-    if (!isModel(place)) place = unit->ranges->at(m_statement);
-    return isModel(place) ? place : SourceRanges::Place{};
+const std::shared_ptr<const CallPlace>& SourceFrame::place() {
+    // A call stays where it is while those inside of it run, so the places around are made once.
+    if (!m_place || !m_place->is(m_statement, m_expression, m_line)) {
+        m_place = std::make_shared<const CallPlace>(m_function, m_statement, m_expression, m_line, m_outer ? m_outer->place() : nullptr);
+    }
+    return m_place;
 }
 
 SourceRanges::Place SourceFrame::placeOf(const Expression& expression) {
     const SourceUnit* unit = tFrame ? tFrame->m_function.unit : nullptr;
-    return unit && unit->ranges ? unit->ranges->at(expression.offset) : SourceRanges::Place{};
+    return unit ? unit->source->at(expression.offset) : SourceRanges::Place{};
 }
 
 const FunctionDef* SourceFrame::function() { return tFrame ? &tFrame->m_function : nullptr; }

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <memory>
+
 #include "core/io/torchscript/syntax.h"
 
 namespace sonde::io::script {
+
+class CallPlace;
 
 /// One call of a function of an archive while it runs, innermost last: from it the tracer learns where in the model's own
 /// source (or else in the archive's code) each operation stands, and through which calls it came there.
@@ -23,13 +27,16 @@ class SourceFrame {
 
   private:
     friend class ScriptSite;
-    SourceRanges::Place place() const;
+
+    /// Where the call is now, with the calls around it. Operations that were recorded at the same place share it.
+    const std::shared_ptr<const CallPlace>& place();
 
     const FunctionDef& m_function;
     std::size_t m_statement = 0;  ///< byte offsets
     std::size_t m_expression = 0;
     int m_line = 0;
     SourceFrame* m_outer;
+    std::shared_ptr<const CallPlace> m_place;  ///< of the last operation that asked
 };
 
 }  // namespace sonde::io::script

@@ -87,8 +87,7 @@ struct ClassDef {
 
 /// One source file of an archive.
 struct SourceUnit {
-    std::string file;                              ///< "code/__torch__/own_models.py"
-    std::shared_ptr<const SourceRanges> ranges;    ///< the model's own source behind it; null if the archive has none
+    std::shared_ptr<const SourceMap> source;  ///< its name in the archive, and the model's own source behind it; set by the archive
     std::vector<ClassDef> classes;
     std::vector<FunctionDef> functions;
 };

@@ -12,18 +12,9 @@
 
 #include "core/base/mapped_file.h"
 #include "core/base/result.h"
+#include "core/io/zip/zip_directory.h"
 
 namespace sonde::io {
-
-/// One file inside a zip archive.
-struct ZipEntry {
-    std::string name;
-    std::uint64_t offset = 0;          ///< of its data in the archive, in bytes
-    std::uint64_t compressedSize = 0;
-    std::uint64_t size = 0;
-    std::uint32_t crc = 0;
-    bool stored = false;               ///< not compressed: its data can be used where it lies
-};
 
 /// Bytes and what keeps them alive: the mapped archive, or a buffer of their own.
 struct SharedBytes {
@@ -42,7 +33,7 @@ class ZipArchive {
     const std::vector<ZipEntry>& entries() const { return m_entries; }
     const ZipEntry* find(std::string_view name) const;
     /// The entry's data: where it lies if it is stored, else inflated. `verify` compares the checksum, which reads all
-    /// pages. Errors: unknown compression, encryption, damaged data, more memory than the limit.
+    /// pages. Errors: damaged data, more memory than the limit.
     base::Result<SharedBytes> read(const ZipEntry& entry, bool verify = true) const;
     const base::MappedFile& file() const { return *m_file; }
 
@@ -51,7 +42,7 @@ class ZipArchive {
 
     std::shared_ptr<const base::MappedFile> m_file;
     std::vector<ZipEntry> m_entries;
-    std::unordered_map<std::string, std::size_t> m_index;
+    std::unordered_map<std::string_view, std::size_t> m_index;  ///< views of the entries' names
 };
 
 /// Writes stored entries one after the other; the same entries give the same bytes (no time, no user).

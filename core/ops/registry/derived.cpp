@@ -2,6 +2,8 @@
 
 #include <deque>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "core/ops/registry/registry.h"
 
@@ -55,13 +57,29 @@ std::string_view kept(std::string text) {
 
 std::string_view baseOf(std::string_view name) { return name.substr(0, name.find('.')); }
 
-std::vector<const OpDef*> rowsOf(const Registry& registry, std::string_view base) {
-    std::vector<const OpDef*> found;
-    for (const OpDef* row : registry.rows()) {
-        if (row->domain == "aten" && baseOf(row->name) == base) found.push_back(row);
+/// The rows of ATen by what stands before their overload's name.
+class RowsByBase {
+  public:
+    explicit RowsByBase(Registry& registry) : m_registry(registry) {
+        for (const OpDef* row : registry.rows()) {
+            if (row->domain == "aten") m_rows[baseOf(row->name)].push_back(row);
+        }
     }
-    return found;
-}
+    /// A copy: rows may be added while one walks through.
+    std::vector<const OpDef*> of(std::string_view base) const {
+        const auto found = m_rows.find(base);
+        return found == m_rows.end() ? std::vector<const OpDef*>() : found->second;
+    }
+    void add(OpDef row) {
+        const std::string_view name = row.name;
+        m_registry.add(std::move(row));
+        m_rows[baseOf(name)].push_back(m_registry.find("aten", name, 0));
+    }
+
+  private:
+    Registry& m_registry;
+    std::unordered_map<std::string_view, std::vector<const OpDef*>> m_rows;
+};
 
 std::string renamed(const OpDef& row, const std::string& base) { return base + std::string(row.name.substr(baseOf(row.name).size())); }
 
@@ -95,13 +113,14 @@ std::function<base::Result<void>(InferContext&)> inferringBack(std::function<bas
 }  // namespace
 
 void defineDerived(Registry& registry) {
+    RowsByBase rows(registry);
     for (const auto& [alias, base] : kAliases) {
-        for (const OpDef* row : rowsOf(registry, base)) {
+        for (const OpDef* row : rows.of(base)) {
             const std::string name = renamed(*row, std::string(alias));
             if (registry.knows("aten", name)) continue;
             OpDef copy = *row;
             copy.name = kept(name);
-            registry.add(std::move(copy));
+            rows.add(std::move(copy));
         }
     }
     for (const auto& [alias, name] : kExact) {
@@ -113,17 +132,17 @@ void defineDerived(Registry& registry) {
             copy.kernel = writingBack(row->kernel);
             copy.infer = inferringBack(row->infer);
         }
-        registry.add(std::move(copy));
+        rows.add(std::move(copy));
     }
     for (std::string_view base : kInPlace) {
-        for (const OpDef* row : rowsOf(registry, base)) {
+        for (const OpDef* row : rows.of(base)) {
             const std::string name = renamed(*row, base.ends_with("__") ? "__i" + std::string(base.substr(2)) : std::string(base) + "_");
             if (registry.knows("aten", name) || row->parameters.empty() || row->parameters.front().type != "Tensor") continue;
             OpDef copy = *row;
             copy.name = kept(name);
             copy.kernel = writingBack(row->kernel);
             copy.infer = inferringBack(row->infer);
-            registry.add(std::move(copy));
+            rows.add(std::move(copy));
         }
     }
 }

@@ -277,8 +277,8 @@ void TestOnnxReader::dynamoMetadataGivesModules() {
     QCOMPARE(model->graph.scope(second.scope).call, 1);
     QVERIFY(first.scope != second.scope);
     QCOMPARE(model->graph.scope(first.scope).parent, model->graph.scope(second.scope).parent);
-    QCOMPARE(first.source.file, std::string("/b/conv.py"));
-    QCOMPARE(first.source.line, 463);
+    QCOMPARE(first.source.place().file, std::string("/b/conv.py"));
+    QCOMPARE(first.source.place().line, 463);
     QCOMPARE(model->modules.module(0).moduleClass, std::string("Net"));
 }
 

@@ -260,8 +260,10 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
     if (expr.source.empty() && expr.origins.empty() && expr.name.empty()) return;
     KeyValueGrid* grid = section(tr("Source"), QStringLiteral("source"));
     if (!expr.name.empty()) grid->addRow(tr("Name in file"), shown(expr.name));
-    if (!expr.source.file.empty()) grid->addRow(tr("Line"), shown(expr.source.text()));
-    if (!expr.source.stack.empty()) grid->addRow(tr("Stack"), QString::fromStdString(expr.source.stack.substr(0, 4000)), true);
+    const graph::SourcePlace place = expr.source.place();
+    if (!place.file.empty()) grid->addRow(tr("Line"), shown(place.text()));
+    if (!place.stack.empty()) grid->addRow(tr("Stack"), QString::fromStdString(place.stack.substr(0, 4000)), true);
+    if (!place.problem.empty()) grid->addRow(tr("Problem"), shown(place.problem), true);
     for (const graph::Origin& origin : expr.origins)
         grid->addRow(tr("Stands for"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
 }

@@ -5,7 +5,10 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <thread>
+
 #include "core/document/document.h"
+#include "core/document/document_json.h"
 #include "core/exec/run.h"
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/script_module.h"
@@ -285,11 +288,45 @@ class TestTorchScriptArchive : public QObject {
         QCOMPARE(QString::fromUtf8(place.text.data(), static_cast<qsizetype>(place.text.size())), QStringLiteral("x + 1"));
     }
 
-    /// A model whose record of sources is damaged opens all the same.
-    void damagedSourceRangesAreIgnored() {
+    /// A model whose record of sources is damaged opens all the same: nobody has looked yet. Who looks is told, on any
+    /// thread, and sees the archive's own code.
+    void damagedSourceRangesAreFindings() {
         test::writeScript(path(), kIdentity, {}, {{"code/__torch__.py.debug_pkl", "\x80\x02junk"}});
         const auto document = document::open(path());
         QVERIFY2(document, document ? "" : document.error().text().c_str());
+        QVERIFY((*document)->diagnostics.empty());
+        const graph::InternalGraph& graph = *(*document)->graph;
+        std::vector<graph::Source> sources;
+        for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+            const graph::Expr& expr = graph.expr(graph::ExprId(i));
+            if (!expr.source.empty()) sources.push_back(expr.source);
+        }
+        QVERIFY(!sources.empty());
+        std::vector<graph::SourcePlace> places(4);
+        {
+            std::vector<std::jthread> threads;
+            for (graph::SourcePlace& place : places) threads.emplace_back([&] { place = sources.front().place(); });
+        }
+        for (const graph::SourcePlace& place : places) {
+            QCOMPARE(place.file, std::string("code/__torch__.py"));
+            QVERIFY(place.line > 0);
+            QVERIFY2(place.problem.find("the pickle is damaged") != std::string::npos, place.problem.c_str());
+        }
+        QVERIFY(document::documentJson(**document).find("the pickle is damaged") != std::string::npos);
+    }
+
+    /// A cut of a tensor is put together as the source has it: the record is needed while tracing, and what is wrong with
+    /// it is found then.
+    void damagedSourceRangesThatTracingNeeds() {
+        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n"
+                                  "  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.select(x, 0, 1)\n",
+                          {}, {{"code/__torch__.py.debug_pkl", "\x80\x02junk"}});
+        const auto document = document::open(path());
+        QVERIFY2(document, document ? "" : document.error().text().c_str());
+        QCOMPARE((*document)->diagnostics.size(), 1U);
+        const base::Diagnostic& finding = (*document)->diagnostics.front();
+        QVERIFY2(finding.what.find("the model's own source cannot be shown: the pickle is damaged") != std::string::npos, finding.what.c_str());
+        QCOMPARE(finding.where, std::string("code/__torch__.py"));
     }
 
   private:

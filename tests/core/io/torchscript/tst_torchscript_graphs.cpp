@@ -268,7 +268,7 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(traced);
         const auto stackOf = [](const DocumentPtr& document, const char* name) {
             const NodeId node = document->graph->findNode(name);
-            return node.valid() ? QString::fromStdString(document->graph->expr(document->graph->node(node).producer).source.stack).split('\n') : QStringList();
+            return node.valid() ? QString::fromStdString(document->graph->expr(document->graph->node(node).producer).source.place().stack).split('\n') : QStringList();
         };
         const QStringList stack = stackOf(traced, "softmax");
         QVERIFY(stack.size() > 3);
