@@ -1,8 +1,12 @@
 #include "core/document/format_onnx.h"
 
+#include <algorithm>
+
+#include "core/analysis/infer.h"
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/io/onnx/onnx_reader.h"
+#include "core/passes/gradient.h"
 
 namespace sonde::document {
 
@@ -12,6 +16,15 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path& pa
     std::error_code code;
     const std::uintmax_t size = std::filesystem::file_size(path, code);
     return !code && io::looksLikeOnnx(head, static_cast<std::size_t>(size));
+}
+
+/// Gradients become operators, for whose rules shapes are inferred first; the findings of that come again when it is done.
+void unfoldGradients(Document& document, graph::InternalGraph& graph) {
+    const auto isGradient = [&graph](graph::ExprId id) { return graph.expr(id).op.name == "Gradient"; };
+    if (std::none_of(graph.main().order.begin(), graph.main().order.end(), isGradient)) return;
+    base::Diagnostics ignored;
+    analysis::inferTypes(graph, ignored);
+    passes::expandGradients(graph, document.diagnostics);
 }
 
 base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& path, const OpenOptions& options,
@@ -33,10 +46,11 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     for (graph::NodeId input : model.graph.inputs()) {
         document->inputs.push_back({model.graph.expr(model.graph.node(input).producer).target, input});
     }
-    const std::vector<graph::NodeId>& outputs = model.graph.outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({model.outputNames[i], outputs[i]});
     document->fingerprint = fingerprintOf(file->bytes());
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(model.modules));
+    unfoldGradients(*document, model.graph);
+    const std::vector<graph::NodeId>& outputs = model.graph.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({model.outputNames[i], outputs[i]});
     finish(*document, std::move(model.graph), work);
     return document;
 }

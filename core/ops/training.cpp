@@ -105,6 +105,11 @@ base::Result<void> adam(KernelContext& context) {
     });
 }
 
+/// passes/gradient.cpp replaces a Gradient by operators when a model is opened.
+base::Result<void> gradient(KernelContext&) {
+    return opError("could not be written as operators when the model was opened; the findings about the model say why");
+}
+
 }  // namespace
 
 void define_training(Registry& registry) {
@@ -115,6 +120,9 @@ void define_training(Registry& registry) {
             .out("outputs", Arity::Variadic).attrFloat("norm_coefficient", 0);
         return made;
     };
+    registry.add(Row("Gradient", 1, "Derivatives of a tensor of the graph by others", Category::Other).domain("ai.onnx.preview.training")
+                     .variadicIn("inputs").out("outputs", Arity::Variadic).required("xs", AttributeKind::Strings).attr("zs", AttributeKind::Strings)
+                     .required("y", AttributeKind::String).runs(gradient));
     registry.add(row("Momentum", "One step of stochastic gradient descent with momentum").required("alpha", AttributeKind::Float)
                      .required("beta", AttributeKind::Float).required("mode", AttributeKind::String).runs(momentum));
     registry.add(row("Adagrad", "One step of the adaptive gradient method").attrFloat("decay_factor", 0).attrFloat("epsilon", 0).runs(adagrad));

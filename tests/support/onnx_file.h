@@ -57,6 +57,42 @@ inline std::string intAttribute(const std::string& name, std::int64_t value) {
     return data;
 }
 
+inline std::string intsAttribute(const std::string& name, const std::vector<std::int64_t>& values) {
+    std::string data;
+    protozero::pbf_writer writer(data);
+    writer.add_string(1, name);
+    for (std::int64_t value : values) writer.add_int64(8, value);
+    writer.add_enum(20, 7);
+    return data;
+}
+
+inline std::string floatAttribute(const std::string& name, float value) {
+    std::string data;
+    protozero::pbf_writer writer(data);
+    writer.add_string(1, name);
+    writer.add_float(2, value);
+    writer.add_enum(20, 1);
+    return data;
+}
+
+inline std::string stringAttribute(const std::string& name, const std::string& value) {
+    std::string data;
+    protozero::pbf_writer writer(data);
+    writer.add_string(1, name);
+    writer.add_string(4, value);
+    writer.add_enum(20, 3);
+    return data;
+}
+
+inline std::string stringsAttribute(const std::string& name, const std::vector<std::string>& values) {
+    std::string data;
+    protozero::pbf_writer writer(data);
+    writer.add_string(1, name);
+    for (const std::string& value : values) writer.add_string(9, value);
+    writer.add_enum(20, 8);
+    return data;
+}
+
 inline std::string referenceAttribute(const std::string& name, const std::string& reference, int type) {
     std::string data;
     protozero::pbf_writer writer(data);
@@ -141,7 +177,7 @@ struct Graph {
     }
 };
 
-inline std::string opset(const std::string& domain, int version) {
+inline std::string opset(const std::string& domain, std::int64_t version) {
     std::string data;
     protozero::pbf_writer writer(data);
     writer.add_string(1, domain);
@@ -169,13 +205,13 @@ struct Function {
     }
 };
 
-inline std::string model(const Graph& graph, const std::vector<Function>& functions = {}) {
+inline std::string model(const Graph& graph, const std::vector<Function>& functions = {}, const std::vector<std::string>& opsets = {opset("", 16)}) {
     std::string data;
     protozero::pbf_writer writer(data);
     writer.add_int64(1, 8);
     writer.add_string(2, "tests");
     writer.add_message(7, graph.bytes());
-    writer.add_message(8, opset("", 16));
+    for (const std::string& import : opsets) writer.add_message(8, import);
     for (const Function& function : functions) writer.add_message(25, function.bytes());
     return data;
 }

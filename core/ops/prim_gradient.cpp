@@ -1,0 +1,181 @@
+// What the gradients of a model need and ONNX has no operator for: domain prim, made by passes/gradient.cpp.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/window.h"
+
+namespace sonde::ops {
+
+namespace {
+
+base::Result<Tensor> wideCopy(const Tensor& x) {
+    SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));
+    return wide.contiguous();
+}
+
+base::Result<void> give(KernelContext& context, std::size_t output, const Tensor& wide, DType dtype) {
+    SONDE_ASSIGN(Tensor made, wide.cast(dtype));
+    context.setOutput(output, Value(std::move(made)));
+    return {};
+}
+
+/// dx = Σ of g over the axes along which x was broadcast to g's shape.
+base::Result<void> sumTo(KernelContext& context) {
+    const Tensor& g = context.in(0);
+    const Shape shape = context.in(1).shape();
+    SONDE_ASSIGN(const Tensor wide, wideCopy(g));
+    SONDE_ASSIGN(Tensor sum, Tensor::zeros(DType::Float64, shape));
+    // Where each element of g belongs: x's own elements, broadcast as x was.
+    SONDE_ASSIGN(const Tensor places, sum.expanded(g.shape()));
+    double* out = sum.numel() > 0 ? sum.mutableData<double>() : nullptr;
+    for (std::int64_t i = 0; i < g.numel(); ++i) out[places.elementOffset(i)] += wide.data<double>()[i];
+    return give(context, 0, sum, g.dtype());
+}
+
+/// A window over x [N,C,D…] with the extents of the output.
+struct Sweep {
+    Window window;
+    std::vector<std::int64_t> spatial, outputs;
+    std::int64_t pixels = 1, places = 1;
+
+    static base::Result<Sweep> of(const Attributes& attributes, std::span<const std::int64_t> kernel, const Shape& x, const Shape& y) {
+        Sweep sweep;
+        if (x.rank() < 3 || y.rank() != x.rank()) return opError("needs [N,C,D…], not " + x.text());
+        sweep.spatial.assign(x.dims().begin() + 2, x.dims().end());
+        sweep.outputs.assign(y.dims().begin() + 2, y.dims().end());
+        SONDE_ASSIGN(sweep.window, windowFromAttributes(attributes, kernel, sweep.spatial));
+        SONDE_TRY(sweep.window.validate());
+        if (sweep.window.rank() != sweep.spatial.size()) return opError("the window does not fit " + x.text());
+        for (std::int64_t extent : sweep.spatial) sweep.pixels *= extent;
+        for (std::int64_t extent : sweep.outputs) sweep.places *= extent;
+        return sweep;
+    }
+
+    /// Where tap t of the window at output place p lies in the picture, -1 outside of it.
+    std::int64_t source(std::int64_t p, std::int64_t t) const {
+        std::int64_t at = 0, scale = 1;
+        for (std::size_t axis = spatial.size(); axis-- > 0;) {
+            const std::int64_t place = p % outputs[axis], tap = t % window.kernel[axis];
+            p /= outputs[axis];
+            t /= window.kernel[axis];
+            const std::int64_t x = place * window.stride[axis] + tap * window.dilation[axis] - window.padBegin[axis];
+            if (x < 0 || x >= spatial[axis]) return -1;
+            at += x * scale;
+            scale *= spatial[axis];
+        }
+        return at;
+    }
+    /// Whether a tap counts when padding does: not behind the end padding (ceil_mode).
+    bool insidePadding(std::int64_t p, std::int64_t t) const {
+        for (std::size_t axis = spatial.size(); axis-- > 0;) {
+            const std::int64_t x = p % outputs[axis] * window.stride[axis] + t % window.kernel[axis] * window.dilation[axis] - window.padBegin[axis];
+            p /= outputs[axis];
+            t /= window.kernel[axis];
+            if (x >= spatial[axis] + window.padEnd[axis]) return false;
+        }
+        return true;
+    }
+};
+
+/// y[n,k,p] = Σ w[k,c,t]·x[n,c,s(p,t)]: dx[n,c,s] += w·g, dw[k,c,t] += x·g.
+base::Result<void> convGradient(KernelContext& context) {
+    const Tensor &g = context.in(0), &x = context.in(1), &w = context.in(2);
+    if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank()) return opError("needs a picture and weights of the same rank");
+    const std::vector<std::int64_t> kernel(w.shape().dims().begin() + 2, w.shape().dims().end());
+    SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), kernel, x.shape(), g.shape()));
+    const std::int64_t groups = context.attributes().getInt("group", 1), filters = w.dim(0), perGroup = w.dim(1), taps = sweep.window.taps();
+    if (groups < 1 || filters % groups != 0 || perGroup * groups != x.dim(1) || g.dim(1) != filters || g.dim(0) != x.dim(0)) return opError("shapes do not go together");
+    SONDE_ASSIGN(const Tensor wideG, wideCopy(g));
+    SONDE_ASSIGN(const Tensor wideX, wideCopy(x));
+    SONDE_ASSIGN(const Tensor wideW, wideCopy(w));
+    SONDE_ASSIGN(Tensor dx, Tensor::zeros(DType::Float64, x.shape()));
+    SONDE_ASSIGN(Tensor dw, Tensor::zeros(DType::Float64, w.shape()));
+    for (std::int64_t n = 0; n < x.dim(0); ++n) {
+        for (std::int64_t k = 0; k < filters; ++k) {
+            if (context.cancelled()) return base::cancelled();
+            const std::int64_t firstChannel = k / (filters / groups) * perGroup;
+            const double* rows = wideG.data<double>() + (n * filters + k) * sweep.places;
+            for (std::int64_t p = 0; p < sweep.places; ++p) {
+                for (std::int64_t t = 0; t < taps; ++t) {
+                    const std::int64_t s = sweep.source(p, t);
+                    if (s < 0) continue;
+                    for (std::int64_t c = 0; c < perGroup; ++c) {
+                        const std::int64_t at = (n * x.dim(1) + firstChannel + c) * sweep.pixels + s, weight = (k * perGroup + c) * taps + t;
+                        dx.mutableData<double>()[at] += wideW.data<double>()[weight] * rows[p];
+                        dw.mutableData<double>()[weight] += wideX.data<double>()[at] * rows[p];
+                    }
+                }
+            }
+        }
+    }
+    SONDE_TRY(give(context, 0, dx, x.dtype()));
+    return context.wants(1) ? give(context, 1, dw, w.dtype()) : base::Result<void>();
+}
+
+/// MaxPool: to the first largest element of the window. AveragePool: evenly to those that were counted.
+base::Result<void> poolGradient(KernelContext& context) {
+    const Tensor &g = context.in(0), &x = context.in(1);
+    SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), {}, x.shape(), g.shape()));
+    const bool isMax = context.attributes().getString("kind", "MaxPool") == "MaxPool";
+    const bool countsPadding = context.attributes().getInt("count_include_pad", 0) != 0;
+    SONDE_ASSIGN(const Tensor wideG, wideCopy(g));
+    SONDE_ASSIGN(const Tensor wideX, wideCopy(x));
+    SONDE_ASSIGN(Tensor dx, Tensor::zeros(DType::Float64, x.shape()));
+    const std::int64_t taps = sweep.window.taps();
+    for (std::int64_t plane = 0; plane < x.dim(0) * x.dim(1) && x.numel() > 0; ++plane) {
+        if (context.cancelled()) return base::cancelled();
+        const double* picture = wideX.data<double>() + plane * sweep.pixels;
+        double* to = dx.mutableData<double>() + plane * sweep.pixels;
+        for (std::int64_t p = 0; p < sweep.places; ++p) {
+            const double share = wideG.data<double>()[plane * sweep.places + p];
+            std::int64_t best = -1, counted = 0;
+            for (std::int64_t t = 0; t < taps; ++t) {
+                const std::int64_t s = sweep.source(p, t);
+                if (s >= 0 && (best < 0 || picture[s] > picture[best])) best = s;
+                if (s >= 0 || (countsPadding && sweep.insidePadding(p, t))) ++counted;
+            }
+            if (best < 0) continue;
+            if (isMax) {
+                to[best] += share;
+                continue;
+            }
+            for (std::int64_t t = 0; t < taps; ++t) {
+                if (const std::int64_t s = sweep.source(p, t); s >= 0) to[s] += share / static_cast<double>(counted);
+            }
+        }
+    }
+    return give(context, 0, dx, x.dtype());
+}
+
+base::Result<void> inferLikeSecond(InferContext& context) {
+    context.set(0, context.in(1));
+    return {};
+}
+
+base::Result<void> inferConvGradient(InferContext& context) {
+    context.set(0, context.in(1));
+    context.set(1, context.in(2));
+    return {};
+}
+
+}  // namespace
+
+void define_prim_gradient(Registry& registry) {
+    const auto row = [](std::string_view name, std::string_view summary) {
+        Row made(name, 0, summary, Category::Other);
+        made.domain("prim").in("g", kFloats).in("x");
+        return made;
+    };
+    const auto window = [](Row made) {
+        return made.attrString("auto_pad", "NOTSET").attrInts("dilations").attrInts("kernel_shape").attrInts("pads").attrInts("strides");
+    };
+    registry.add(row("grad_sum_to", "Gradient of what was broadcast: summed along the axes that x does not have").out("dx").runs(sumTo, inferLikeSecond));
+    registry.add(window(row("grad_conv", "Gradient of a convolution's input and weights")).in("w", kFloats).out("dx").out("dw").attrInt("group", 1)
+                     .runs(convGradient, inferConvGradient));
+    registry.add(window(row("grad_pool", "Gradient of a pool's input")).out("dx").attrString("kind", "MaxPool").attrInt("ceil_mode", 0)
+                     .attrInt("count_include_pad", 0).attrInt("storage_order", 0).runs(poolGradient, inferLikeSecond));
+}
+
+}  // namespace sonde::ops

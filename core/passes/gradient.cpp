@@ -1,0 +1,316 @@
+#include "core/passes/gradient.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/passes/gradient_builder.h"
+
+namespace sonde::passes {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+GradientBuilder::GradientBuilder(InternalGraph& graph, ExprId gradient) : m_graph(graph), m_gradient(gradient) {
+    for (ExprId id : graph.main().order) {
+        const Expr& expr = graph.expr(id);
+        if (expr.op.domain.empty() && !expr.op.name.empty()) m_version = std::max(m_version, expr.op.version);
+    }
+}
+
+Expr GradientBuilder::blank() const {
+    const Expr& gradient = m_graph.expr(m_gradient);
+    Expr expr;
+    expr.body = gradient.body;
+    expr.scope = gradient.scope;
+    expr.qualname = gradient.qualname;
+    expr.moduleClass = gradient.moduleClass;
+    expr.origins = gradient.origins;
+    return expr;
+}
+
+std::string GradientBuilder::freeName(std::string wanted) const {
+    std::string name = wanted;
+    for (int count = 1; m_graph.findNode(name).valid(); ++count) name = wanted + "_" + std::to_string(count);
+    return name;
+}
+
+NodeId GradientBuilder::insert(Expr expr, std::string_view name) {
+    const auto& order = m_graph.body(expr.body).order;
+    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
+    const std::string unique = freeName(std::string(name));
+    return m_graph.expr(m_graph.addExpr(std::move(expr), std::span(&unique, 1), position)).outputs.front();
+}
+
+std::vector<NodeId> GradientBuilder::make(std::string_view domain, std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
+                                          std::size_t outputs) {
+    std::vector<NodeId> made(outputs);
+    if (!m_problem.empty()) return made;
+    if (std::any_of(inputs.begin(), inputs.end(), [](NodeId input) { return !input.valid(); })) {
+        fail(std::string(name) + " lacks an input");
+        return made;
+    }
+    Expr expr = blank();
+    expr.kind = ExprKind::Apply;
+    expr.target = name;
+    expr.op = {std::string(domain), std::string(name), domain.empty() ? m_version : 0};
+    expr.attributes = std::move(attributes);
+    for (NodeId input : inputs) expr.arguments.push_back(Argument::of(input));
+    const std::string wanted = "gradient/" + std::string(name);
+    const auto& order = m_graph.body(expr.body).order;
+    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < outputs; ++i) names.push_back(freeName(outputs == 1 ? wanted : wanted + ":" + std::to_string(i)));
+    return m_graph.expr(m_graph.addExpr(std::move(expr), names, position)).outputs;
+}
+
+NodeId GradientBuilder::constant(Tensor value) {
+    if (!m_problem.empty()) return {};
+    Expr expr = blank();
+    expr.kind = ExprKind::Constant;
+    const tensor::TypeInfo type = tensor::TypeInfo::tensor(value.dtype(), value.shape());
+    const NodeId node = insert(std::move(expr), "gradient/constant");
+    m_graph.setType(node, type);
+    m_graph.setConstant(node, tensor::Value(std::move(value)));
+    return node;
+}
+
+NodeId GradientBuilder::number(double value, NodeId like) {
+    const DType dtype = like.valid() ? m_graph.node(like).type.dtype : DType::Undefined;
+    auto typed = Tensor::scalar<double>(value).cast(dtype == DType::Undefined ? DType::Float32 : dtype);
+    if (!typed) fail(typed.error().what);
+    return typed ? constant(std::move(*typed)) : NodeId{};
+}
+
+NodeId GradientBuilder::integers(const std::vector<std::int64_t>& values) {
+    return constant(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, values));
+}
+
+NodeId GradientBuilder::filled(NodeId x, double value) {
+    const DType known = m_graph.node(x).type.dtype;
+    const auto one = Tensor::of<double>({1}, {value}).cast(known == DType::Undefined ? DType::Float32 : known);
+    if (!one) fail(one.error().what);
+    return one ? op("ConstantOfShape", {shapeOf(x)}, {{"value", *one}}) : NodeId{};
+}
+
+NodeId GradientBuilder::reduced(std::string_view name, NodeId x, const std::vector<std::int64_t>& axes) {
+    const bool asInput = m_version >= (name == "ReduceSum" ? 13 : 18);
+    if (asInput) return op(name, {x, integers(axes)}, {{"keepdims", std::int64_t{1}}});
+    return op(name, {x}, {{"axes", axes}, {"keepdims", std::int64_t{1}}});
+}
+
+NodeId GradientBuilder::unsqueezed(NodeId x, std::int64_t axis) {
+    if (m_version >= 13) return op("Unsqueeze", {x, integers({axis})});
+    const auto rank = rankOf(x);
+    if (axis < 0 && !rank) fail("the rank of " + m_graph.node(x).name + " is not known");
+    return op("Unsqueeze", {x}, {{"axes", std::vector<std::int64_t>{axis < 0 ? axis + static_cast<std::int64_t>(rank.value_or(0)) + 1 : axis}}});
+}
+
+NodeId GradientBuilder::transposed(NodeId x) {
+    const auto rank = rankOf(x);
+    if (!rank || *rank < 2) {
+        fail("the rank of '" + m_graph.node(x).name + "' is not known");
+        return {};
+    }
+    std::vector<std::int64_t> order;
+    for (std::size_t i = 0; i < *rank; ++i) order.push_back(static_cast<std::int64_t>(i));
+    std::swap(order[*rank - 1], order[*rank - 2]);
+    return op("Transpose", {x}, {{"perm", order}});
+}
+
+NodeId GradientBuilder::summedTo(NodeId g, NodeId x, NodeId like) {
+    if (!g.valid() || !x.valid()) return {};
+    const auto own = extentsOf(x), given = extentsOf(like);
+    if (own && given && *own == *given) return g;
+    return prim("grad_sum_to", {g, x}, {}, 1).front();
+}
+
+std::optional<std::size_t> GradientBuilder::rankOf(NodeId node) const {
+    const auto& shape = m_graph.node(node).type.shape;
+    return shape ? std::optional(shape->size()) : std::nullopt;
+}
+
+std::optional<std::vector<std::int64_t>> GradientBuilder::extentsOf(NodeId node) const {
+    const auto& shape = m_graph.node(node).type.shape;
+    if (!shape) return std::nullopt;
+    std::vector<std::int64_t> extents;
+    for (const tensor::Dim& dim : *shape) {
+        if (!dim.known()) return std::nullopt;
+        extents.push_back(dim.value);
+    }
+    return extents;
+}
+
+void GradientBuilder::give(NodeId node, NodeId gradient) {
+    if (!gradient.valid() || !node.valid()) return;
+    if (!m_graph.node(gradient).type.shape) m_graph.setType(gradient, m_graph.node(node).type);
+    NodeId& sum = m_gradients[node];
+    sum = sum.valid() ? add(sum, gradient) : gradient;
+    if (sum.valid() && !m_graph.node(sum).type.shape) m_graph.setType(sum, m_graph.node(node).type);
+}
+
+NodeId GradientBuilder::gradientOf(NodeId node) const {
+    const auto found = m_gradients.find(node);
+    return found == m_gradients.end() ? NodeId{} : found->second;
+}
+
+void GradientBuilder::copy(const Expr& original, std::map<NodeId, NodeId>& standIns) {
+    const Expr expr = original;
+    if (!expr.bodies.empty()) return fail("'" + expr.op.name + "' has graphs inside");
+    Expr made = blank();
+    made.kind = expr.kind;
+    made.op = expr.op;
+    made.target = expr.target;
+    made.attributes = expr.attributes;
+    made.origins = expr.origins;
+    made.arguments = expr.arguments;
+    for (Argument& argument : made.arguments) {
+        argument.forEachNode([&](NodeId& node) {
+            if (const auto found = standIns.find(node); found != standIns.end()) node = found->second;
+        });
+    }
+    std::vector<std::string> names;
+    for (NodeId output : expr.outputs) names.push_back(freeName("gradient/" + m_graph.node(output).name));
+    const auto& order = m_graph.body(made.body).order;
+    const auto position = static_cast<std::size_t>(std::find(order.begin(), order.end(), m_gradient) - order.begin());
+    const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names, position)).outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        standIns[expr.outputs[i]] = outputs[i];
+        m_graph.setType(outputs[i], m_graph.node(expr.outputs[i]).type);
+    }
+}
+
+namespace {
+
+/// The part of the main body that y needs and that depends on one of `sources`, in order; without what lies before them.
+std::vector<ExprId> exprsBetween(const InternalGraph& graph, const std::set<NodeId>& sources, NodeId y) {
+    std::set<NodeId> dependent = sources;
+    std::vector<ExprId> order;
+    for (ExprId id : graph.main().order) {
+        const Expr& expr = graph.expr(id);
+        const bool depends = std::any_of(expr.inputs.begin(), expr.inputs.end(), [&](NodeId input) { return dependent.contains(input); });
+        const bool isSource = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return sources.contains(output); });
+        if (!depends || isSource) continue;
+        dependent.insert(expr.outputs.begin(), expr.outputs.end());
+        order.push_back(id);
+    }
+    std::set<NodeId> needed{y};
+    std::vector<ExprId> result;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const Expr& expr = graph.expr(order[i]);
+        if (std::none_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return needed.contains(output); })) continue;
+        needed.insert(expr.inputs.begin(), expr.inputs.end());
+        result.push_back(order[i]);
+    }
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+bool isReal(const InternalGraph& graph, NodeId node) {
+    const DType dtype = graph.node(node).type.dtype;
+    return dtype == DType::Undefined || tensor::isFloating(dtype);
+}
+
+/// Operators of a list that have no rule, each once.
+std::string withoutRule(const InternalGraph& graph, const std::vector<ExprId>& exprs) {
+    std::set<std::string> names;
+    for (ExprId id : exprs) {
+        const Expr& expr = graph.expr(id);
+        const bool real = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return isReal(graph, output); });
+        if (real && !findGradientRule(expr)) names.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
+    }
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+/// Empty if it worked.
+std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& results) {
+    const Expr gradient = graph.expr(id);
+    const auto names = [&](const char* attribute) { return gradient.attributes.getStrings(attribute); };
+    std::vector<NodeId> named;
+    for (const char* attribute : {"xs", "zs"}) {
+        for (const std::string& name : names(attribute)) named.push_back(graph.findNode(name));
+    }
+    const std::size_t count = names("xs").size();
+    const std::string yName = gradient.attributes.getString("y", "");
+    NodeId y = graph.findNode(yName);
+    if (!y.valid()) return "there is no tensor '" + yName + "'";
+    if (std::any_of(named.begin(), named.end(), [](NodeId node) { return !node.valid(); })) return "a tensor named in xs or zs is not there";
+    if (gradient.inputs.size() != named.size() || gradient.arguments.size() != named.size() || gradient.outputs.size() > count || count == 0) {
+        return "its inputs are not as many as xs and zs";
+    }
+    std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), y);
+    for (ExprId inner : forward) {
+        if (inner == id) return "it depends on itself";
+    }
+    if (const std::string missing = withoutRule(graph, exprsBetween(graph, {named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count)}, y)); !missing.empty()) {
+        return "these operators have no rule for their derivative: " + missing;
+    }
+    GradientBuilder builder(graph, id);
+    // Other values at the same tensors: the part in between is computed again on them.
+    std::map<NodeId, NodeId> standIns;
+    for (std::size_t i = 0; i < named.size(); ++i) {
+        if (gradient.inputs[i] != named[i]) standIns[named[i]] = gradient.inputs[i];
+    }
+    if (!standIns.empty()) {
+        for (ExprId inner : forward) builder.copy(graph.expr(inner), standIns);
+        if (!builder.problem().empty()) return builder.problem();
+        if (standIns.contains(y)) y = standIns[y];
+    }
+    const std::vector<NodeId> xs(gradient.inputs.begin(), gradient.inputs.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::set<NodeId> stops(gradient.inputs.begin(), gradient.inputs.end());
+    std::vector<ExprId> backward = exprsBetween(graph, std::set<NodeId>(xs.begin(), xs.end()), y);
+    const bool isScalar = builder.rankOf(y) == std::size_t{0};
+    builder.give(y, isScalar ? builder.number(1, y) : builder.filled(y, 1));
+    for (std::size_t i = backward.size(); i-- > 0 && builder.problem().empty();) {
+        const Expr expr = graph.expr(backward[i]);
+        const bool reached = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return builder.gradientOf(output).valid() && isReal(graph, output); });
+        const bool isStop = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return stops.contains(output); });
+        if (reached && !isStop) (*findGradientRule(expr))(builder, expr);
+    }
+    for (std::size_t i = 0; i < gradient.outputs.size() && builder.problem().empty(); ++i) {
+        NodeId made = builder.gradientOf(xs[i]);
+        if (!made.valid()) made = builder.filled(xs[i], 0);
+        // One node for each output, so that each can have its name.
+        made = builder.op("Identity", {made});
+        if (!builder.problem().empty()) break;
+        graph.setType(made, graph.node(xs[i]).type);
+        graph.replaceUses(gradient.outputs[i], made);
+        results.push_back(made);
+    }
+    return builder.problem();
+}
+
+}  // namespace
+
+std::size_t expandGradients(InternalGraph& graph, base::Diagnostics& findings) {
+    std::size_t count = 0;
+    const std::vector<ExprId> order = graph.main().order;
+    for (ExprId id : order) {
+        const Expr expr = graph.expr(id);
+        if (expr.op.domain != "ai.onnx.preview.training" || expr.op.name != "Gradient") continue;
+        InternalGraph changed = graph;
+        std::vector<std::string> names;
+        for (NodeId output : expr.outputs) names.push_back(graph.node(output).name);
+        std::vector<NodeId> results;
+        if (const std::string problem = expandOne(changed, id, results); !problem.empty()) {
+            findings.push_back({base::Severity::Warning, "the gradient cannot be computed: " + problem,
+                                names.empty() ? expr.name : "node '" + names.front() + "'", "everything before can be run: set end points"});
+            continue;
+        }
+        changed.erase(id);
+        for (std::size_t i = 0; i < names.size(); ++i) (void)changed.rename(results[i], names[i]);
+        graph = std::move(changed);
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace sonde::passes
