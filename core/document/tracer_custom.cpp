@@ -2,6 +2,7 @@
 
 #include "core/document/tracer_concrete.h"
 #include "core/document/tracers_fx.h"
+#include "core/io/torchscript/script_module.h"
 #include "core/passes/inplace.h"
 #include "core/trace/custom_tracer.h"
 
@@ -41,6 +42,8 @@ base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
+    // A script's in-place operations have become new values already: taken for writes they would be done twice.
+    how.removeInPlace = !dynamic_cast<const io::script::ScriptModule*>(request.root.get());
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
     if (example) example->finish(*graph);

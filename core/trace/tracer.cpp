@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/trace/live_object.h"
+
 namespace sonde::trace {
 
 using graph::Argument;
@@ -487,6 +489,9 @@ Argument Tracer::toArgument(const Var& var) {
         }
     }
     const Value& value = var.value();
+    if (value.kind() == tensor::ValueKind::Object && dynamic_cast<const LiveObject*>(value.object().get())) {
+        throw TraceError(TraceErrorKind::Type, "an object of class " + value.object()->typeName() + " cannot be part of a graph");
+    }
     if (!value.isTensor()) return Argument::of(value);
     if (var.slot()) {
         if (const auto known = m_slotPaths.find(var.slot().get()); known != m_slotPaths.end()) {

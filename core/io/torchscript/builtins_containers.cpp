@@ -1,6 +1,7 @@
 // Lists, tuples and dicts. What changes a list changes it for all that hold it.
 
 #include <algorithm>
+#include <limits>
 
 #include "core/io/torchscript/builtins.h"
 
@@ -101,25 +102,29 @@ bool extend(Arguments& in, ScriptValue& out) {
     return true;
 }
 
-/// slice(list, start, end, step) of lists and strings, bounds as in Python.
+/// slice(list, start, end, step) of lists and strings: bounds as in Python (PySlice_AdjustIndices), where the largest integer
+/// stands for a bound that was left out.
 bool slice(Arguments& in, ScriptValue& out) {
     const std::vector<ScriptValue>* items = in.empty() ? nullptr : itemsOf(in[0]);
     const bool isText = !in.empty() && in[0].isString();
     if (!items && !isText) return false;
     const auto size = static_cast<std::int64_t>(items ? items->size() : stringOf(in[0]).size());
-    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
-        if (in.size() <= i || in[i].isNone()) return otherwise;
-        const std::int64_t given = intOf(in[i]);
-        return std::clamp<std::int64_t>(given < 0 ? given + size : given, 0, size);
-    };
     const std::int64_t step = in.size() > 3 && !in[3].isNone() ? intOf(in[3]) : 1;
-    if (step <= 0) fail(TraceErrorKind::Value, "a slice needs a step above 0");
+    if (step == 0) fail(TraceErrorKind::Value, "a slice needs a step that is not 0");
+    const std::int64_t first = step > 0 ? 0 : -1;  // the least that a bound can be
+    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+        if (in.size() <= i || in[i].isNone() || intOf(in[i]) == std::numeric_limits<std::int64_t>::max()) return otherwise;
+        const std::int64_t given = intOf(in[i]);
+        return std::clamp<std::int64_t>(given < 0 ? given + size : given, first, step > 0 ? size : size - 1);
+    };
+    const std::int64_t start = bound(1, step > 0 ? 0 : size - 1);
+    const std::int64_t stop = bound(2, step > 0 ? size : -1);
     std::vector<ScriptValue> part;
     std::string text;
-    for (std::int64_t i = bound(1, 0); i < bound(2, size); i += step) {
+    for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
         if (items) part.push_back((*items)[static_cast<std::size_t>(i)]);
         else text += stringOf(in[0])[static_cast<std::size_t>(i)];
-        if (step > size) break;
+        if (step > size || step < -size) break;
     }
     out = isText ? ScriptValue(Var(std::move(text))) : in[0].list() ? makeList(std::move(part)) : makeTuple(std::move(part));
     return true;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "core/base/current_stop.h"
+#include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
@@ -251,8 +252,10 @@ void Interpreter::assign(const Expression& target, ScriptValue value, Environmen
     } else if (target.kind == Kind::Attribute) {
         const ScriptValue object = evaluate(target.parts.front(), env);
         if (const auto* instance = object.as<std::shared_ptr<InstanceValue>>()) {
-            Region::noteChange(**instance);
+            Region::noteChange(*instance);
             (*instance)->attributes[target.text] = std::move(value);
+        } else if (const auto* module = object.as<std::shared_ptr<ScriptModule>>(); module && ModuleState::current()) {
+            ModuleState::current()->assign(**module, target.text, std::move(value), (*module)->attribute(target.text));
         } else {
             fail(TraceErrorKind::Attribute, "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
         }
@@ -335,10 +338,14 @@ std::vector<ScriptValue> Interpreter::unpacked(const ScriptValue& value, std::si
     std::vector<ScriptValue> items;
     const Var node = value.tuple() ? value.tuple()->node : value.isSymbolicList() ? value.list()->symbolic : value.isProxy() ? *value.plain() : Var();
     if (node.isProxy() && recordsAll()) {
-        return unpackedByNode(value, node, n);
+        items = unpackedByNode(value, node, n);
+        for (std::size_t i = 0; i < items.size(); ++i) items[i] = partOf(node, i, std::move(items[i]));
+        return items;
     }
     if (value.isSymbolicList() || value.isProxy()) {
-        for (const Var& item : node.unpack(n)) items.push_back(value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item));
+        for (const Var& item : node.unpack(n)) {
+            items.push_back(partOf(node, items.size(), value.list() && value.list()->ofTensors ? makeCell(item) : fromVar(item)));
+        }
     } else if (value.list()) {
         items = value.list()->items;
     } else if (value.tuple()) {
@@ -464,7 +471,11 @@ ScriptValue Interpreter::attribute(const ScriptValue& object, const std::string&
 }
 
 ScriptValue Interpreter::subscript(const ScriptValue& object, const ScriptValue& index) {
-    if (object.isProxy()) return fromVar((*object.plain())[toVar(index)]);
+    if (object.isProxy()) {
+        ScriptValue item = fromVar((*object.plain())[toVar(index)]);
+        const bool isPart = index.isNumber() && toVar(index).toInt() >= 0;
+        return isPart ? partOf(*object.plain(), static_cast<std::size_t>(toVar(index).toInt()), std::move(item)) : item;
+    }
     if (object.list() && (object.isSymbolicList() || (index.isProxy() && recordsControlFlow()))) {
         const ListValue& list = *object.list();
         const bool ofTensors = list.symbolic.isProxy() ? list.ofTensors : !list.items.empty() && list.items.front().cell();

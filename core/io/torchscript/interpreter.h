@@ -7,6 +7,7 @@
 
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/script_value.h"
+#include "core/io/torchscript/views.h"
 
 namespace sonde::io::script {
 
@@ -58,6 +59,14 @@ class Interpreter {
     /// x.size() taken apart, if that is what the call for dimension 0 is part of.
     std::optional<ScriptValue> sizeOfUnpacked(const Expression& expression, const ScriptValue& tensor);
 
+    /// Element `item` of a list of parts (chunk, split) with what it is a view of.
+    ScriptValue partOf(const Var& list, std::size_t item, ScriptValue value) const;
+
+    struct Parts {
+        std::shared_ptr<TensorCell> cell;
+        ViewStep step;
+    };
+    std::unordered_map<graph::NodeId, Parts> m_parts;  ///< by the node of the list
     Archive& m_archive;
     std::unordered_map<const Expression*, ScriptValue> m_sizes;  ///< of calls size(x, i), recorded with the one for 0
     std::vector<Var> m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back

@@ -9,6 +9,7 @@
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
 #include "core/io/torchscript/source_stack.h"
+#include "core/io/torchscript/views.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -106,6 +107,20 @@ std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
     const graph::Expr& maker = graph.expr(graph.node(var.node()).producer);
     if (maker.op.name != "NumToTensor" || maker.arguments.front().kind != graph::Argument::Kind::Node) return std::nullopt;
     return ScriptValue(Var::proxy(var.tracer(), maker.arguments.front().node));
+}
+
+/// A proxy that stands for a number: an extent, or what was computed of extents.
+bool isNumberNode(const ScriptValue& value) {
+    const trace::Tracer* tracer = value.isProxy() ? &value.plain()->tracer() : nullptr;
+    if (!tracer || !tracer->recorded() || tracer->isTensor(value.plain()->node())) return false;
+    const graph::InternalGraph& graph = *tracer->recorded();
+    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& { return graph.expr(graph.node(node).producer); };
+    const graph::Expr& expr = maker(value.plain()->node());
+    if (expr.op.name == "size.int") return true;
+    if (expr.op.domain != "prim" || expr.arguments.empty()) return false;
+    if (expr.op.name != "getitem") return expr.op.name == "add" || expr.op.name == "sub" || expr.op.name == "mul" || expr.op.name == "floordiv";
+    const graph::Argument& whole = expr.arguments.front();
+    return whole.kind == graph::Argument::Kind::Node && maker(whole.node).op.name == "size";
 }
 
 /// int(x), float(x), bool(x): of a proxy that is no tensor the proxy itself, for sizes are numbers already.
@@ -225,6 +240,61 @@ std::optional<ScriptValue> Interpreter::sizeOfUnpacked(const Expression& express
     return ScriptValue(parts[0]);
 }
 
+namespace {
+
+std::shared_ptr<TensorCell> cellOf(const ScriptValue& value) {
+    const auto* cell = value.as<std::shared_ptr<TensorCell>>();
+    return cell ? *cell : nullptr;
+}
+
+/// `x[…] = 2` is x[…] = torch.tensor(2, dtype=x[…].dtype) in the archive. The number, if the value is made just so: then
+/// nothing else knows that tensor.
+std::optional<Var> assignedNumber(const Var& value, const Var& part) {
+    if (!value.isProxy() || !part.isProxy() || !value.tracer().recorded()) return std::nullopt;
+    const graph::InternalGraph& graph = *value.tracer().recorded();
+    const auto maker = [&graph](graph::NodeId node) -> const graph::Expr& { return graph.expr(graph.node(node).producer); };
+    const graph::Expr& tensor = maker(value.node());
+    if (!tensor.op.name.starts_with("tensor.") || tensor.arguments.empty() || !graph.node(value.node()).users.empty()) return std::nullopt;
+    const bool likePart = std::ranges::any_of(tensor.inputs, [&](graph::NodeId input) {
+        const graph::Expr& read = maker(input);
+        return read.op.name == "getattr" && read.inputs.size() == 1 && read.inputs.front() == part.node();
+    });
+    const graph::Argument& number = tensor.arguments.front();
+    if (!likePart || number.kind != graph::Argument::Kind::Constant || !number.constant.isNumber()) return std::nullopt;
+    return Var(number.constant);
+}
+
+/// Takes back a tensor made of a number, and what was only asked for it (the dtype).
+void eraseWithReads(const Var& value) {
+    const graph::InternalGraph& graph = *value.tracer().recorded();
+    const std::vector<graph::NodeId> inputs = graph.expr(graph.node(value.node()).producer).inputs;
+    value.tracer().eraseUnused(value.node());
+    for (const graph::NodeId input : inputs) {
+        if (graph.expr(graph.node(input).producer).op.name == "getattr") value.tracer().eraseUnused(input);
+    }
+}
+
+/// `x[…] = value` is copy_ or fill_ into a part; for people it is one node, setitem, made when somebody reads x.
+bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments) {
+    const auto cell = arguments.empty() ? nullptr : cellOf(arguments.front());
+    if (!cell || !trace::Tracer::active()) return false;
+    const Var part = cell->var;
+    bool done = false;
+    if ((name == "copy_" || name == "fill_") && arguments.size() == 2) {
+        const Var value = toVar(arguments[1]);
+        const std::optional<Var> number = assignedNumber(value, part);
+        done = assignThrough(*cell, number.value_or(value));
+        if (done && number) eraseWithReads(value);
+    } else if (name == "zero_" && arguments.size() == 1) {
+        done = assignThrough(*cell, Var(0));
+    }
+    // Nobody has read the part.
+    if (done && part.isProxy()) part.tracer().eraseUnused(part.node());
+    return done;
+}
+
+}  // namespace
+
 /// An operator torch.NAME of the archive.
 ScriptValue Interpreter::callTorch(const std::string& name, const Expression& expression, std::vector<ScriptValue> arguments,
                                    std::vector<std::pair<std::string, ScriptValue>> keywords) {
@@ -233,6 +303,8 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         if (const auto* dict = arguments[0].as<std::shared_ptr<DictValue>>()) Region::noteChange(*dict);
     }
     if (name == "wait" && arguments.size() == 1) return arguments[0];
+    // A number that was a tensor when it was traced (x.shape[0] as NumToTensor).
+    if (name == "detach" && arguments.size() == 1 && (arguments[0].isNumber() || arguments[0].isProxy())) return arguments[0];
     if (name == "_unwrap_optional" && arguments.size() == 1) {
         if (arguments[0].isNone()) fail(TraceErrorKind::Value, "a value that is None is used");
         return arguments[0];
@@ -254,7 +326,26 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         }
         if (auto python = asPython(name, arguments, expression)) return *python;
     }
-    return callOperator(name, std::move(arguments), std::move(keywords));
+    if (!recordsAll() && keywords.empty() && assigned(name, arguments)) return arguments.front();
+    if (name == "to" && !arguments.empty() && isNumberNode(arguments[0])) {
+        arguments[0] = makeCell(trace::callFunction(trace::Function{"NumToTensor", "NumToTensor", "prim.NumToTensor", true, "prim"}, {toVar(arguments[0])}));
+    }
+    const auto receiver = arguments.empty() ? nullptr : cellOf(arguments.front());
+    auto step = receiver && mayBeView(name, arguments) ? viewStep(name, arguments) : nullptr;
+    result = callOperator(name, std::move(arguments), std::move(keywords));
+    // A list of parts that only a run knows: its elements will be views.
+    if (step && step->kind == ViewStep::Kind::Item && result.isProxy()) m_parts[result.plain()->node()] = {receiver, *step};
+    return result;
+}
+
+ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue value) const {
+    const auto known = list.isProxy() ? m_parts.find(list.node()) : m_parts.end();
+    if (known == m_parts.end()) return value;
+    if (!value.cell()) value = makeCell(toVar(value));
+    auto step = std::make_shared<ViewStep>(known->second.step);
+    step->item = item;
+    setBase(*value.cell(), known->second.cell, std::move(step));
+    return value;
 }
 
 ScriptValue Interpreter::callGlobal(const std::string& path, const Expression& expression, std::vector<ScriptValue> arguments,

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/io/torchscript/interpreter.h"
-#include "core/io/torchscript/region.h"
+#include "core/io/torchscript/views.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
@@ -112,33 +112,20 @@ std::string_view numberOperator(const std::string& name) {
     return found == names.end() ? std::string_view{} : found->second;
 }
 
-bool isView(const std::string& name) {
-    static const std::set<std::string, std::less<>> views{
-        "view", "reshape", "flatten", "select", "slice", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow",
-        "detach", "alias", "contiguous", "chunk", "split", "split_with_sizes", "unbind", "to", "movedim", "unflatten", "view_as", "diagonal",
-        "unfold", "dropout", "feature_dropout"};
-    return views.contains(name);
+/// Changes how a tensor is seen, not what is in it.
+bool changesForm(const std::string& name) {
+    static const std::set<std::string, std::less<>> names{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_", "resize_", "set_"};
+    return names.contains(name);
 }
 
-void setBase(const ScriptValue& result, const std::shared_ptr<TensorCell>& base) {
-    if (TensorCell* cell = result.cell()) {
-        cell->base = base;
-        cell->baseVersion = base->version;
-    }
-    if (const ListValue* list = result.list()) {
-        for (const ScriptValue& item : list->items) setBase(item, base);
-    }
-}
-
-/// The receiver takes the result; what shares its memory through views is stale from now on.
-void writeBack(TensorCell& receiver, const Var& result) {
-    for (TensorCell* at = &receiver; at; at = at->base.get()) Region::noteChange(*at);
-    receiver.chain = nullptr;
-    receiver.var = result;
-    ++receiver.version;
-    for (TensorCell* at = &receiver; at->base; at = at->base.get()) {
-        at->base->stale = true;
-        at->baseVersion = ++at->base->version;
+/// Elements of a list of parts are views as well.
+void markViews(const ScriptValue& result, const std::shared_ptr<TensorCell>& base, const std::shared_ptr<const ViewStep>& step) {
+    if (TensorCell* cell = result.cell()) setBase(*cell, base, step);
+    if (!result.list()) return;
+    for (std::size_t i = 0; i < result.list()->items.size(); ++i) {
+        std::shared_ptr<ViewStep> item = step ? std::make_shared<ViewStep>(*step) : nullptr;
+        if (item) item->item = i;
+        markViews(result.list()->items[i], base, item);
     }
 }
 
@@ -196,11 +183,13 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     const Var made = record(name, arguments, keywords);
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
     if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
-        writeBack(**receiver, made);
+        if (name == "detach_" || name == "requires_grad_") return arguments.front();
+        if (changesForm(name)) reform(*receiver, made);
+        else write(**receiver, made);
         return arguments.front();
     }
     result = fromVar(made);
-    if (receiver && isView(name)) setBase(result, *receiver);
+    if (receiver && mayBeView(name, arguments)) markViews(result, *receiver, viewStep(name, arguments));
     return result;
 }
 

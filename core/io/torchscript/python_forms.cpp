@@ -1,9 +1,9 @@
 #include "core/io/torchscript/python_forms.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/io/torchscript/source_stack.h"
+#include "core/io/torchscript/views.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -13,8 +13,6 @@ using tensor::ValueKind;
 Var pythonIndex(const std::vector<Var>& parts) { return parts.size() == 1 ? parts.front() : Var::tuple(parts); }
 
 namespace {
-
-constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
 bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int; }
 
@@ -35,6 +33,7 @@ bool isKnownNode(const TensorCell& cell) {
 std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>& arguments, std::string_view text) {
     const ScriptValue tensor = arguments.front().cell() ? arguments.front() : makeCell(toVar(arguments.front()));
     const auto cell = *tensor.as<std::shared_ptr<TensorCell>>();
+    refresh(*cell);
     const Var dimension = arguments.size() > 1 ? toVar(arguments[1]) : Var(0);
     if (!isWhole(dimension)) return std::nullopt;
     const std::int64_t dim = dimension.toInt();
@@ -70,8 +69,7 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
     ScriptValue result = makeCell(node);
     if (dim >= 0) result.cell()->chain = std::make_shared<IndexChain>(std::move(next));
     // Still a view of what was cut.
-    result.cell()->base = cell;
-    result.cell()->baseVersion = cell->version;
+    setBase(*result.cell(), cell, viewStep(isSlice ? "slice" : "select", arguments));
     return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace sonde::io::script {
 
 /// x[index] of a tensor.
 inline constexpr trace::Function kGetItem{"getitem", "getitem", "operator.getitem", true, "prim"};
+
+/// The stop of a slice that has none.
+inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
 /// One part alone, several as a tuple.
 Var pythonIndex(const std::vector<Var>& parts);

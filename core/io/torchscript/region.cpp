@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/trace/error.h"
+#include "core/io/torchscript/views.h"
 
 namespace sonde::io::script {
 
@@ -11,55 +11,64 @@ namespace {
 
 thread_local Region* tRegion = nullptr;
 
-[[noreturn]] void refuse(const std::string& what) {
-    throw trace::TraceError(trace::TraceErrorKind::ControlFlow, what + " is changed in place inside of control flow that depends on the data");
-}
-
 template <typename T, typename Member>
-bool holds(const std::vector<T>& list, Member member, const void* object) {
-    return std::ranges::any_of(list, [&](const T& entry) { return (entry.*member).get() == object; });
+auto find(std::vector<T>& list, Member member, const void* object) {
+    return std::ranges::find_if(list, [&](const T& entry) { return (entry.*member).get() == object; });
 }
 
 }  // namespace
 
-Region::Region(Kind kind) : m_kind(kind), m_start(nextSerial()), m_outer(tRegion) { tRegion = this; }
+Region::Region() : m_start(nextSerial()), m_outer(tRegion) { tRegion = this; }
 Region::~Region() {
     takeBack();  // nothing is left of it but after an error
     tRegion = m_outer;
 }
 Region* Region::current() { return tRegion; }
 
-void Region::noteChange(TensorCell& cell) {
+void Region::noteChange(TensorCell& cell, bool derived) {
     if (!tRegion || !tRegion->isOlder(cell.serial)) return;
-    if (tRegion->m_kind == Kind::Loop) refuse("a tensor");
-    if (holds(tRegion->m_before.cells, &Cell::cell, &cell)) return;
-    tRegion->m_before.cells.push_back({cell.shared_from_this(), cell.var, cell.version, cell.baseVersion, cell.stale, cell.chain});
+    std::vector<Cell>& known = tRegion->m_before.cells;
+    auto entry = find(known, &Cell::cell, &cell);
+    if (entry == known.end()) {
+        known.push_back({cell.shared_from_this(), cell.var, cell.pending, cell.version, cell.baseVersion, cell.stale, false, cell.chain});
+        entry = std::prev(known.end());
+    }
+    entry->isWritten = entry->isWritten || !derived;
 }
 
 void Region::noteChange(const std::shared_ptr<ListValue>& list) {
     list->node = {};
     if (!tRegion || !tRegion->isOlder(list->serial)) return;
-    if (std::ranges::find(tRegion->m_allowed, list.get()) != tRegion->m_allowed.end()) return;
-    if (tRegion->m_kind == Kind::Loop) refuse("a list");
-    if (holds(tRegion->m_before.lists, &List::list, list.get())) return;
-    tRegion->m_before.lists.push_back({list, list->items, list->symbolic, list->ofTensors});
+    std::vector<List>& known = tRegion->m_before.lists;
+    if (find(known, &List::list, list.get()) == known.end()) known.push_back({list, list->items, list->symbolic, list->ofTensors});
 }
 
 void Region::noteChange(const std::shared_ptr<DictValue>& dict) {
     dict->node = {};
     if (!tRegion || !tRegion->isOlder(dict->serial)) return;
-    if (tRegion->m_kind == Kind::Loop) refuse("a dict");
-    if (!holds(tRegion->m_before.dicts, &Dict::dict, dict.get())) tRegion->m_before.dicts.push_back({dict, dict->items});
+    std::vector<Dict>& known = tRegion->m_before.dicts;
+    if (find(known, &Dict::dict, dict.get()) == known.end()) known.push_back({dict, dict->items});
 }
 
-void Region::noteChange(const InstanceValue& instance) {
-    if (tRegion && tRegion->isOlder(instance.serial)) refuse("an object of class " + instance.typeName);
+void Region::noteChange(const std::shared_ptr<InstanceValue>& instance) {
+    if (!tRegion || !tRegion->isOlder(instance->serial)) return;
+    std::vector<Instance>& known = tRegion->m_before.instances;
+    if (find(known, &Instance::instance, instance.get()) == known.end()) known.push_back({instance, instance->attributes});
+}
+
+void Region::settle() {
+    // Taking up may note more cells: by index.
+    for (std::size_t i = 0; i < m_before.cells.size(); ++i) {
+        const std::shared_ptr<TensorCell> cell = m_before.cells[i].cell;
+        if (m_before.cells[i].isWritten && !cell->stale) refresh(*cell);
+    }
 }
 
 Region::Changes Region::takeBack() {
     for (Cell& entry : m_before.cells) {
         TensorCell& cell = *entry.cell;
         std::swap(cell.var, entry.var);
+        std::swap(cell.pending, entry.pending);
         std::swap(cell.version, entry.version);
         std::swap(cell.baseVersion, entry.baseVersion);
         std::swap(cell.stale, entry.stale);
@@ -71,6 +80,7 @@ Region::Changes Region::takeBack() {
         std::swap(entry.list->ofTensors, entry.ofTensors);
     }
     for (Dict& entry : m_before.dicts) std::swap(entry.dict->items, entry.items);
+    for (Instance& entry : m_before.instances) std::swap(entry.instance->attributes, entry.attributes);
     return std::exchange(m_before, {});
 }
 

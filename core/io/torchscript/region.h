@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/io/torchscript/script_value.h"
@@ -8,33 +10,33 @@
 namespace sonde::io::script {
 
 /// A branch or the body of a loop while it is recorded. What is older than it belongs to the program around it: a change
-/// in place of such a tensor, list or dict is taken back at the end of the branch, so that the other branch starts from
-/// the same state, and comes out as one more result. Around a loop nothing of that kind can be followed, but for lists
-/// that the loop was told to carry.
+/// in place of such a tensor, list, dict or object is taken back at the end, so that the other branch starts from the same
+/// state, and comes out as one more result, or goes around the loop as one more variable.
 class Region {
   public:
-    enum class Kind : std::uint8_t { Branch, Loop };
-    explicit Region(Kind kind);
+    Region();
     ~Region();
     Region(const Region&) = delete;
     Region& operator=(const Region&) = delete;
 
     /// The innermost one of this thread; null outside.
     static Region* current();
-    void allow(const ListValue& list) { m_allowed.push_back(&list); }
 
-    // Called before a change. They throw TraceError if the change cannot be followed.
-    static void noteChange(TensorCell& cell);
+    // Called before a change.
+    /// `derived`: the cell only takes up what is known from others; nothing that the program around would have to see.
+    static void noteChange(TensorCell& cell, bool derived = false);
     static void noteChange(const std::shared_ptr<ListValue>& list);
     static void noteChange(const std::shared_ptr<DictValue>& dict);
-    static void noteChange(const InstanceValue& instance);
+    static void noteChange(const std::shared_ptr<InstanceValue>& instance);
 
     struct Cell {
         std::shared_ptr<TensorCell> cell;
         Var var;
+        std::shared_ptr<const PendingWrite> pending;
         int version;
         int baseVersion;
         bool stale;
+        bool isWritten;
         std::shared_ptr<IndexChain> chain;
     };
     struct List {
@@ -47,22 +49,29 @@ class Region {
         std::shared_ptr<DictValue> dict;
         std::vector<std::pair<ScriptValue, ScriptValue>> items;
     };
+    struct Instance {
+        std::shared_ptr<InstanceValue> instance;
+        std::map<std::string, ScriptValue> attributes;
+    };
     struct Changes {
         std::vector<Cell> cells;
         std::vector<List> lists;
         std::vector<Dict> dicts;
+        std::vector<Instance> instances;
     };
+    /// Tensors that were written through views take it up now, while what was recorded is at hand.
+    void settle();
+    /// What has changed so far; of each thing the state from before.
+    const Changes& changes() const { return m_before; }
     /// Restores what was there before; returns the state that the changed things had in the end.
     Changes takeBack();
 
   private:
     bool isOlder(std::uint64_t serial) const { return serial < m_start; }
 
-    Kind m_kind;
     std::uint64_t m_start;
     Region* m_outer;
     Changes m_before;
-    std::vector<const ListValue*> m_allowed;
 };
 
 }  // namespace sonde::io::script

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/module_state.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -68,12 +69,19 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     const FunctionDef& function = method(m_method);
     auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
     return [self, &function](std::span<const Var> in) {
+        const ModuleState::Scope state;
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) arguments.push_back(fromVar(var));
+        const std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.
         trace::Tracer* tracer = trace::Tracer::active();
-        if (!tracer || tracer->root() != self) return toVar(result);
+        if (!tracer || tracer->root() != self) {
+            const ObjectsPass pass;
+            const Var returned = toVar(result);
+            ChangedArguments::report(given, returned);
+            return returned;
+        }
         return withNumberNodes(toVar(withoutNodes(result)), *tracer);
     };
 }
@@ -104,22 +112,33 @@ ScriptValue ScriptModule::callForward(const std::string& name, std::vector<Scrip
                                       std::vector<std::pair<std::string, ScriptValue>> keywords) {
     const MethodChoice choice(m_method, name);
     std::vector<Var> vars;
-    for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
     trace::Keywords named;
-    for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
-    return fromVar(call(std::move(vars), std::move(named)));
+    {
+        const ObjectsPass pass;
+        for (const ScriptValue& argument : arguments) vars.push_back(toVar(argument));
+        for (const auto& [key, value] : keywords) named.emplace_back(key, toVar(value));
+    }
+    const ChangedArguments changed(arguments);
+    const Var result = call(std::move(vars), std::move(named));
+    if (const auto argument = changed.apply(result)) return *argument;
+    return fromVar(result);
 }
 
 ScriptValue ScriptModule::attribute(const std::string& name) const {
+    const ModuleState* state = ModuleState::current();
+    if (const ScriptValue* assigned = state ? state->find(*this, name) : nullptr) return *assigned;
     if (const auto found = m_attributes.find(name); found != m_attributes.end()) return found->second;
     if (trace::Module* module = child(name)) {
         return std::static_pointer_cast<ScriptModule>(module->shared_from_this());
     }
     for (const NamedSlot& named : ownTensors()) {
         if (named.name != name) continue;
+        if (const auto written = state ? state->find(*named.slot) : nullptr) return written;
         // As written, what is computed of buffers is recorded like everything else.
         trace::Tracer* tracer = trace::Tracer::active();
-        return fromVar(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
+        ScriptValue value = makeCell(tracer && m_archive->asWritten() ? tracer->parameterRead(named.slot) : Var::ofSlot(named.slot));
+        value.cell()->slot = named.slot;
+        return value;
     }
     for (const ClassAttribute& constant : m_type.attributes) {
         if (constant.name == name && constant.isFinal) return Interpreter(*m_archive).evaluateConstant(constant.value);

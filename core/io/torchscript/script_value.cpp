@@ -1,7 +1,9 @@
 #include "core/io/torchscript/script_value.h"
 
+#include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/script_module.h"
+#include "core/io/torchscript/views.h"
 #include "core/trace/error.h"
 #include "core/trace/tracer.h"
 
@@ -46,6 +48,9 @@ ScriptValue fromValue(const Value& value) {
             for (const auto& [key, item] : value.dictItems()) dict->items.emplace_back(fromValue(key), fromValue(item));
             return dict;
         }
+        case ValueKind::Object:
+            if (const auto object = std::dynamic_pointer_cast<ScriptObject>(value.object())) return object->value();
+            return Var(value);
         default: return Var(value);
     }
 }
@@ -79,11 +84,7 @@ ScriptValue fromVar(const Var& var) {
 namespace {
 
 Var cellVar(TensorCell& cell) {
-    bool stale = cell.stale;
-    for (const TensorCell* at = &cell; at->base; at = at->base.get()) stale = stale || at->base->version != at->baseVersion;
-    if (stale) {
-        throw TraceError(TraceErrorKind::Runtime, "a tensor is used whose memory was changed in place through a view: not supported");
-    }
+    refresh(cell);
     if (cell.chain && cell.chain->extended) {
         cell.var = trace::callFunction(kGetItem, {cell.chain->base, pythonIndex(cell.chain->index)});
         cell.chain->extended = false;
@@ -118,6 +119,9 @@ Var toVar(const ScriptValue& value) {
         std::vector<std::pair<Value, Var>> entries;
         for (const auto& [key, item] : dict->items) entries.emplace_back(toVar(key).toValue(), toVar(item));
         return Var::dict(std::move(entries));
+    }
+    if (ObjectsPass::active() && (value.as<std::shared_ptr<InstanceValue>>() || value.as<std::shared_ptr<ScriptModule>>())) {
+        return Var(Value::object(std::make_shared<ScriptObject>(value)));
     }
     throw TraceError(TraceErrorKind::Type, "a value of type " + typeName(value) + " cannot leave the script");
 }

@@ -27,14 +27,31 @@ struct IndexChain {
     std::string place;      ///< text of the source that it stands for; empty if that is not known
 };
 
+struct ViewStep;
+struct TensorCell;
+
+/// A change of a view that its base does not show yet.
+struct PendingWrite {
+    Var value;  ///< what the view holds; for an assignment anything that fits it
+    std::vector<std::shared_ptr<const ViewStep>> path;  ///< from the base to the view
+    std::weak_ptr<TensorCell> writer;  ///< the view, if it holds `value`
+    bool isAssignment = false;         ///< `value` is spread over the view and takes its type
+};
+
 /// A tensor as a variable's content: names share it, so that an in-place operator changes what all of them see.
-/// A view knows its base: changing one makes the other stale, and reading something stale is an error, never a wrong number.
+/// A view knows its base and how it was cut out of it. After a change of either the other one is made anew when it is next
+/// read (views.h). What cannot be made anew is stale; reading it is an error, never a wrong number.
 struct TensorCell : std::enable_shared_from_this<TensorCell> {
     Var var;
     std::shared_ptr<TensorCell> base;
+    std::shared_ptr<const ViewStep> step;  ///< of a view; null: whether it shares the base's memory is not known
+    std::shared_ptr<const PendingWrite> pending;
     int version = 0;
     int baseVersion = 0;
     bool stale = false;
+    bool isReformed = false;  ///< no longer in the form that its views were cut from
+    bool isArgumentWritten = false;  ///< of an argument of forward: changed in place
+    std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor
     std::uint64_t serial = nextSerial();
     std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended
 };

@@ -32,6 +32,15 @@ ScriptValue symbolicList(Var var, bool ofTensors) {
     return list;
 }
 
+/// list[i] = value, where a run knows i or the list.
+void setElement(ListValue& list, const std::vector<ScriptValue>& in) {
+    const Var before = toVar(in[0]);
+    list.ofTensors = list.ofTensors || in[2].cell();
+    list.symbolic = record("setitem", "operator.setitem", {before, toVar(in[1]), toVar(in[2])});
+    list.items.clear();
+    list.node = {};
+}
+
 /// Operators of a list whose elements only a run knows.
 bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& result) {
     const auto list = *in[0].as<std::shared_ptr<ListValue>>();
@@ -46,8 +55,11 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
         result = symbolicList(list->symbolic[Var::slice(bound(1), bound(2), bound(3))], list->ofTensors);
     } else if (name == "list" || name == "copy") {
         result = symbolicList(list->symbolic, list->ofTensors);
+    } else if (name == "_set_item" && in.size() == 3) {
+        setElement(*list, in);
+        result = in[0];
     } else if (name == "insert" || name == "pop" || name == "extend" || name == "reverse" || name == "sort" || name == "clear" ||
-               name == "remove" || name == "_set_item" || name == "Delete") {
+               name == "remove" || name == "Delete") {
         throw TraceError(TraceErrorKind::ControlFlow, "'" + name + "' of a list whose elements only a run knows");
     } else {
         return false;
@@ -60,6 +72,11 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
 bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& result) {
     if (in.empty()) return false;
     if (in[0].isSymbolicList() && onList(name, in, result)) return true;
+    if (name == "_set_item" && in.size() == 3 && in[0].list() && in[1].isProxy()) {
+        setElement(*in[0].list(), in);
+        result = in[0];
+        return true;
+    }
     const bool any = std::ranges::any_of(in, holdsSymbolic);
     if (name == "len" && in.size() == 1 && (in[0].isProxy() || (in[0].cell() && toVar(in[0]).isProxy()))) {
         result = record("len", "len", {toVar(in[0])});

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/io/torchscript/script_value.h"
+#include "core/trace/live_object.h"
+
+namespace sonde::trace {
+class Tracer;
+}
+
+namespace sonde::io::script {
+
+/// What a model changes of itself while it runs: attributes that it assigns, buffers that it writes. It begins with the
+/// outermost call and ends with it, so that each run starts from what the file holds.
+class ModuleState {
+  public:
+    /// Makes one for as long as it lives, unless there is one for the same trace already.
+    class Scope {
+      public:
+        Scope();
+        ~Scope();
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+      private:
+        std::unique_ptr<ModuleState> m_own;
+        ModuleState* m_before;
+    };
+    static ModuleState* current();
+
+    /// The value that was assigned, or null.
+    const ScriptValue* find(const ScriptModule& module, const std::string& name) const;
+    /// `before`: what the attribute is otherwise.
+    void assign(const ScriptModule& module, const std::string& name, ScriptValue value, const ScriptValue& before);
+    /// A tensor of a module that has been written in place, or null.
+    std::shared_ptr<TensorCell> find(const trace::Slot& slot) const;
+    static void noteWritten(TensorCell& cell);
+
+  private:
+    const trace::Tracer* m_tracer = nullptr;
+    std::unordered_map<const ScriptModule*, std::shared_ptr<InstanceValue>> m_assigned;
+    std::unordered_map<const trace::Slot*, std::shared_ptr<TensorCell>> m_written;
+};
+
+/// An object of a script on its way from one module to the other.
+class ScriptObject final : public trace::LiveObject {
+  public:
+    explicit ScriptObject(ScriptValue value) : m_value(std::move(value)) {}
+    std::string typeName() const override { return script::typeName(m_value); }
+    const ScriptValue& value() const { return m_value; }
+
+  private:
+    ScriptValue m_value;
+};
+
+/// While it lives toVar makes ScriptObjects of what could not leave the script.
+class ObjectsPass {
+  public:
+    ObjectsPass();
+    ~ObjectsPass();
+    ObjectsPass(const ObjectsPass&) = delete;
+    ObjectsPass& operator=(const ObjectsPass&) = delete;
+    static bool active();
+
+  private:
+    bool m_before;
+};
+
+/// Tells the caller of a module which of its arguments were changed in place. The caller makes one around the call; the
+/// innermost one is the called module's.
+class ChangedArguments {
+  public:
+    explicit ChangedArguments(const std::vector<ScriptValue>& arguments);
+    ~ChangedArguments();
+    ChangedArguments(const ChangedArguments&) = delete;
+    ChangedArguments& operator=(const ChangedArguments&) = delete;
+
+    /// The module's side: `inner` are its own cells, `result` what it returns.
+    static void report(const std::vector<ScriptValue>& inner, const Var& result);
+    /// The caller's side: its cells take what happened to them. `result`: the call's. Gives the argument that is what the
+    /// module returns (relu in place), or nothing.
+    std::optional<ScriptValue> apply(const Var& result) const;
+
+  private:
+    struct Change {
+        std::size_t argument;
+        Var value;
+        bool isResult;  ///< it is what the module returns
+    };
+    const std::vector<ScriptValue>& m_arguments;
+    const trace::Tracer* m_tracer;
+    std::size_t m_body = 0;
+    std::size_t m_innerBody = 0;
+    std::vector<Change> m_changes;
+    ChangedArguments* m_before;
+};
+
+}  // namespace sonde::io::script

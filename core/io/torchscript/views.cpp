@@ -1,0 +1,330 @@
+// Tensors that share memory. An in-place operator makes a new value, and every name of the memory has to mean it: a view
+// that was written is put into its base (setitem, or the step turned round), a base that was written is cut again. Both
+// are done when somebody reads, so that a graph has no nodes for what nobody sees.
+
+#include "core/io/torchscript/views.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/module_state.h"
+#include "core/io/torchscript/python_forms.h"
+#include "core/io/torchscript/region.h"
+#include "core/trace/error.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using tensor::ValueKind;
+using trace::TraceError;
+using trace::TraceErrorKind;
+
+namespace {
+
+constexpr trace::Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};
+
+using Step = std::shared_ptr<const ViewStep>;
+
+Step makeStep(ViewStep::Kind kind, std::string name = {}, std::vector<Var> arguments = {}, std::size_t item = 0) {
+    return std::make_shared<const ViewStep>(ViewStep{kind, std::move(name), std::move(arguments), item});
+}
+
+bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int; }
+Var everything() { return Var::slice({}, {}, {}); }
+bool isEverything(const Var& part) {
+    return part.kind() == Var::Kind::Slice && std::ranges::all_of(part.items(), [](const Var& bound) { return bound.isNone(); });
+}
+
+/// A part for one dimension, counted from the front or from the back.
+std::vector<Var> partsFor(std::int64_t dim, Var part) {
+    std::vector<Var> parts;
+    if (dim < 0) parts.push_back(Var::ellipsis());
+    for (std::int64_t i = 0; i < dim; ++i) parts.push_back(everything());
+    parts.push_back(std::move(part));
+    for (std::int64_t i = dim; i < -1; ++i) parts.push_back(everything());
+    return parts;
+}
+
+constexpr std::int64_t kMaxRank = 64;
+
+/// The parts of slice(x, dim, start, end, step), select(x, dim, index), narrow(x, dim, start, length).
+std::optional<std::vector<Var>> indexParts(const std::string& op, const std::vector<Var>& in) {
+    const Var dimension = in.empty() ? Var(0) : in[0];
+    if (!isWhole(dimension) || dimension.toInt() > kMaxRank || dimension.toInt() < -kMaxRank) return std::nullopt;
+    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+        return i >= in.size() || (isWhole(in[i]) && in[i].toInt() == otherwise) ? Var() : in[i];
+    };
+    if (op == "select") return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
+    if (op == "narrow") {
+        if (in.size() != 3 || !isWhole(in[1]) || !isWhole(in[2])) return std::nullopt;
+        return partsFor(dimension.toInt(), Var::slice(in[1], Var(in[1].toInt() + in[2].toInt()), {}));
+    }
+    return partsFor(dimension.toInt(), Var::slice(bound(1, 0), bound(2, kToTheEnd), bound(3, 1)));
+}
+
+/// What an index on base[first] means on the base itself, if the dimensions that it cuts are still whole.
+std::optional<std::vector<Var>> composed(const std::vector<Var>& first, const std::vector<Var>& second) {
+    const auto counts = [](const Var& part) { return part.kind() == Var::Kind::Slice || isWhole(part) || part.isProxy(); };
+    if (!std::ranges::all_of(first, counts) || !std::ranges::all_of(second, counts)) return std::nullopt;
+    std::vector<Var> result = first;
+    std::size_t at = 0;
+    for (const Var& part : second) {
+        while (at < result.size() && result[at].kind() != Var::Kind::Slice) ++at;
+        if (at == result.size()) result.push_back(part);
+        else if (isEverything(result[at])) result[at] = part;
+        else if (!isEverything(part)) return std::nullopt;
+        ++at;
+    }
+    return result;
+}
+
+Var call(const std::string& name, std::vector<Var> arguments) {
+    std::vector<ScriptValue> values;
+    for (const Var& argument : arguments) values.push_back(fromVar(argument));
+    return toVar(callOperator(name, std::move(values), {}));
+}
+
+/// Element `item` of chunk, split and unbind as an index.
+std::vector<Var> itemParts(const ViewStep& step, const Var& base) {
+    const Var item(static_cast<std::int64_t>(step.item));
+    const std::vector<Var>& in = step.arguments;
+    const std::size_t dimAt = step.name == "unbind" ? 0 : 1;
+    const Var dim = in.size() > dimAt ? in[dimAt] : Var(0);
+    if (!isWhole(dim) || dim.toInt() > kMaxRank || dim.toInt() < -kMaxRank) throw TraceError(TraceErrorKind::Runtime, step.name + " along a dimension that only a run knows");
+    if (step.name == "unbind") return partsFor(dim.toInt(), item);
+    if (in[0].kind() == Var::Kind::List || (in[0].kind() == Var::Kind::Value && in[0].value().isListLike())) {
+        const std::vector<Var> lengths = in[0].iterate();
+        Var start(0);
+        for (std::size_t i = 0; i < step.item && i < lengths.size(); ++i) start = start + lengths[i];
+        return partsFor(dim.toInt(), Var::slice(start, start + lengths.at(std::min(step.item, lengths.size() - 1))));
+    }
+    Var length = in[0];
+    if (step.name == "chunk") {
+        const Var extent = call("size", {base, dim});
+        length = floordiv(extent + in[0] - Var(1), in[0]);
+    }
+    const Var start = length * item;
+    return partsFor(dim.toInt(), Var::slice(start, start + length));
+}
+
+Var cut(const ViewStep& step, const Var& base) {
+    switch (step.kind) {
+        case ViewStep::Kind::Same: return base;
+        case ViewStep::Kind::Index: return trace::callFunction(kGetItem, {base, pythonIndex(step.arguments)});
+        case ViewStep::Kind::Item: return trace::callFunction(kGetItem, {base, pythonIndex(itemParts(step, base))});
+        case ViewStep::Kind::Call: break;
+    }
+    std::vector<Var> arguments = step.arguments;
+    arguments.insert(arguments.begin(), base);
+    return call(step.name, std::move(arguments));
+}
+
+/// The base with the view replaced by `value`.
+Var put(const ViewStep& step, const Var& base, const Var& value) {
+    switch (step.kind) {
+        case ViewStep::Kind::Same: return call("copy_", {base, value});
+        case ViewStep::Kind::Index: return trace::callFunction(kSetItem, {base, pythonIndex(step.arguments), value});
+        case ViewStep::Kind::Item: return trace::callFunction(kSetItem, {base, pythonIndex(itemParts(step, base)), value});
+        case ViewStep::Kind::Call: break;
+    }
+    const std::vector<Var>& in = step.arguments;
+    const auto with = [&](std::vector<Var> first) {
+        first.insert(first.end(), in.begin(), in.end());
+        return first;
+    };
+    if (step.name == "transpose" || step.name == "swapaxes" || step.name == "swapdims" || step.name == "t" || step.name == "numpy_T" || step.name == "mT") {
+        return call(step.name, with({value}));
+    }
+    if (step.name == "permute") {
+        const std::vector<Var> dims = in.at(0).iterate();
+        const auto rank = static_cast<std::int64_t>(dims.size());
+        std::vector<std::int64_t> inverse(dims.size());
+        for (std::int64_t i = 0; i < rank; ++i) {
+            const std::int64_t dim = dims[static_cast<std::size_t>(i)].toInt();
+            const std::int64_t at = dim < 0 ? dim + rank : dim;
+            if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
+            inverse[static_cast<std::size_t>(at)] = i;
+        }
+        return call("permute", {value, Var(inverse)});
+    }
+    if (step.name == "movedim" || step.name == "moveaxis") return call(step.name, {value, in.at(1), in.at(0)});
+    if (step.name == "narrow") return call("slice_scatter", {base, value, in.at(0), in.at(1), in.at(1) + in.at(2)});
+    if (step.name == "slice") return call("slice_scatter", with({base, value}));
+    if (step.name == "diagonal") return call("diagonal_scatter", with({base, value}));
+    if (step.name == "view_as_real") return call("view_as_complex", {value});
+    if (step.name == "view_as_complex") return call("view_as_real", {value});
+    if (step.name == "expand" || step.name == "expand_as") {
+        throw TraceError(TraceErrorKind::Runtime, "a tensor is changed in place of which several elements are one place in memory");
+    }
+    return call("view_as", {value, base});  // view, squeeze, unsqueeze, unflatten: the same elements in the same order
+}
+
+/// A pending write with the value of a view of that path, put in level by level.
+Var putAlong(const std::vector<Step>& path, std::size_t level, const Var& base, const Var& value, bool isAssignment) {
+    const ViewStep& step = *path[level];
+    if (level + 1 < path.size()) return put(step, base, putAlong(path, level + 1, cut(step, base), value, isAssignment));
+    // The view's own value is all of it: where the step changes nothing, it is the base's.
+    if (step.kind == ViewStep::Kind::Same && !isAssignment) return value;
+    return put(step, base, value);
+}
+
+[[noreturn]] void refuse() {
+    throw TraceError(TraceErrorKind::Runtime, "a tensor is used whose memory may have been changed in place through another one: not supported");
+}
+
+}  // namespace
+
+bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
+    static const std::set<std::string, std::less<>> views{
+        "view", "reshape", "flatten", "select", "slice", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow",
+        "detach", "alias", "contiguous", "chunk", "split", "split_with_sizes", "unbind", "to", "movedim", "moveaxis", "unflatten", "view_as", "diagonal",
+        "unfold", "swapaxes", "swapdims", "numpy_T", "mT", "view_as_real", "view_as_complex", "as_strided", "ravel", "reshape_as", "type_as", "tensor_split",
+        "hsplit", "vsplit", "dsplit", "real", "imag", "positive", "lift_fresh"};
+    if (op == "dropout" || op == "feature_dropout" || op == "alpha_dropout" || op == "feature_alpha_dropout") {
+        return arguments.size() < 3 || !arguments[2].isNumber() || !truth(arguments[2]);
+    }
+    return views.contains(op);
+}
+
+Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) {
+    static const std::set<std::string, std::less<>> sure{
+        "view", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "movedim", "moveaxis", "unflatten", "view_as",
+        "diagonal", "swapaxes", "swapdims", "numpy_T", "mT", "view_as_real", "view_as_complex", "slice", "select"};
+    if (op == "detach" || op == "alias" || op == "positive" || op == "lift_fresh" || op.ends_with("dropout")) return makeStep(ViewStep::Kind::Same);
+    const bool isItem = op == "chunk" || op == "split" || op == "split_with_sizes" || op == "unbind";
+    if (!isItem && !sure.contains(op)) return nullptr;
+    std::vector<Var> rest;
+    for (std::size_t i = 1; i < arguments.size(); ++i) rest.push_back(toVar(withoutNodes(arguments[i])));
+    if (isItem) return makeStep(ViewStep::Kind::Item, op, std::move(rest));
+    if (op == "slice" || op == "select" || op == "narrow") {
+        if (auto parts = indexParts(op, rest)) {
+            if (std::ranges::all_of(*parts, isEverything)) return makeStep(ViewStep::Kind::Same);
+            return makeStep(ViewStep::Kind::Index, {}, std::move(*parts));
+        }
+        if (op == "select") return nullptr;
+    }
+    // view(x, dtype) keeps the bytes, not the elements.
+    if (op == "view" && (rest.size() != 1 || isWhole(rest[0]))) return nullptr;
+    return makeStep(ViewStep::Kind::Call, op, std::move(rest));
+}
+
+void setBase(TensorCell& view, const std::shared_ptr<TensorCell>& base, Step step) {
+    view.base = base;
+    view.step = std::move(step);
+    while (view.step && view.base->base && view.base->step) {
+        const ViewStep& first = *view.base->step;
+        const ViewStep& second = *view.step;
+        if (first.kind == ViewStep::Kind::Index && second.kind == ViewStep::Kind::Index) {
+            auto parts = composed(first.arguments, second.arguments);
+            if (!parts) break;
+            view.step = makeStep(ViewStep::Kind::Index, {}, std::move(*parts));
+        } else if (second.kind == ViewStep::Kind::Same) {
+            view.step = view.base->step;
+        } else if (first.kind != ViewStep::Kind::Same) {
+            break;
+        }
+        view.base = view.base->base;
+    }
+    view.baseVersion = view.base->version;
+}
+
+void refresh(TensorCell& cell) {
+    if (cell.stale) refuse();
+    const bool isWriter = cell.base && cell.base->pending && cell.base->pending->writer.lock().get() == &cell;
+    if (cell.base && !isWriter) {
+        TensorCell& base = *cell.base;
+        refresh(base);
+        if (cell.baseVersion != base.version) {
+            if (!cell.step || base.isReformed) refuse();
+            Region::noteChange(cell, true);
+            cell.chain = nullptr;
+            cell.pending = nullptr;  // the base had it, too
+            cell.var = cut(*cell.step, base.var);
+            cell.baseVersion = base.version;
+            ++cell.version;
+        }
+    }
+    if (!cell.pending) return;
+    const std::shared_ptr<const PendingWrite> write = cell.pending;
+    const std::shared_ptr<TensorCell> writer = write->path.size() == 1 ? write->writer.lock() : nullptr;
+    Region::noteChange(cell, true);
+    cell.pending = nullptr;
+    cell.chain = nullptr;
+    cell.var = putAlong(write->path, 0, cell.var, write->value, write->isAssignment);
+    ++cell.version;
+    if (!writer || writer->baseVersion != cell.version - 1) return;
+    Region::noteChange(*writer, true);
+    writer->baseVersion = cell.version;  // it has this already
+}
+
+namespace {
+
+/// All that is known of it comes from its base.
+bool isDerived(const TensorCell& cell) {
+    for (const TensorCell* at = &cell; at->base; at = at->base.get()) {
+        if (!at->step) return false;
+    }
+    return cell.base != nullptr;
+}
+
+/// What the base and the bases of the base have to take up. A view that may or may not share memory makes them stale.
+void announce(TensorCell& view, const Var& value, bool isAssignment) {
+    for (TensorCell* at = &view; at; at = at->base.get()) at->isArgumentWritten = true;
+    ModuleState::noteWritten(view);
+    std::vector<Step> path;
+    const std::weak_ptr<TensorCell> writer = isAssignment ? std::weak_ptr<TensorCell>() : view.weak_from_this();
+    for (TensorCell* at = &view; at->base; at = at->base.get()) {
+        TensorCell& base = *at->base;
+        if (!at->step) {
+            for (TensorCell* other = &base; other; other = other->base.get()) {
+                Region::noteChange(*other);
+                other->stale = true;
+            }
+            return;
+        }
+        Region::noteChange(base, isDerived(base));
+        path.insert(path.begin(), at->step);
+        base.pending = std::make_shared<const PendingWrite>(PendingWrite{value, path, writer, isAssignment});
+    }
+}
+
+
+}  // namespace
+
+void write(TensorCell& cell, const Var& result) {
+    refresh(cell);  // nothing, if the operator has read it
+    ModuleState::noteWritten(cell);
+    Region::noteChange(cell, isDerived(cell));
+    cell.chain = nullptr;
+    cell.var = result;
+    ++cell.version;
+    announce(cell, result, false);
+}
+
+void reform(const std::shared_ptr<TensorCell>& cell, const Var& result) {
+    // What it was lives on behind it: how the one comes from the other is not known.
+    auto before = std::make_shared<TensorCell>(*cell);
+    before->serial = nextSerial();
+    before->stale = false;
+    cell->isArgumentWritten = true;
+    Region::noteChange(*cell);
+    cell->base = std::move(before);
+    cell->step = nullptr;
+    cell->pending = nullptr;
+    cell->baseVersion = cell->base->version;
+    cell->chain = nullptr;
+    cell->var = result;
+    ++cell->version;
+    cell->isReformed = true;
+}
+
+bool assignThrough(TensorCell& view, const Var& value) {
+    if (!isDerived(view) || view.step->kind != ViewStep::Kind::Index) return false;
+    refresh(*view.base);
+    announce(view, value, true);
+    return true;
+}
+
+}  // namespace sonde::io::script
