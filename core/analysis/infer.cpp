@@ -1,8 +1,12 @@
 #include "core/analysis/infer.h"
 
 #include <algorithm>
+#include <cctype>
 #include <exception>
 
+#include "core/analysis/infer_types.h"
+#include "core/analysis/known_values.h"
+#include "core/ops/support/common_type.h"
 #include "core/tensor/slice_value.h"
 
 namespace sonde::analysis {
@@ -14,7 +18,10 @@ using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
+using ops::Elements;
 using tensor::Dim;
+using tensor::DType;
+using tensor::Symbolic;
 using tensor::TypeInfo;
 using tensor::Value;
 using tensor::ValueKind;
@@ -22,45 +29,38 @@ using tensor::ValueList;
 
 namespace {
 
-/// Known values are followed only while they are small: shapes, axes, scalars.
-constexpr std::int64_t kLargestFollowed = 4096;
 constexpr int kDeepest = 200;
+/// A loop's body is inferred until its carried types no longer change, at most so often; deeper inside loops once.
+constexpr int kMostPasses = 4;
+constexpr int kDeepestRepeated = 3;
 
-bool disagree(const Dim& a, const Dim& b) { return a.known() && b.known() && a.value != b.value; }
-
-bool disagree(const TypeInfo& a, const TypeInfo& b) {
-    if (a.kind && b.kind && *a.kind != *b.kind) return true;
-    if (a.dtype != tensor::DType::Undefined && b.dtype != tensor::DType::Undefined && a.dtype != b.dtype) return true;
-    if (!a.shape || !b.shape) return false;
-    if (a.shape->size() != b.shape->size()) return true;
-    for (std::size_t i = 0; i < a.shape->size(); ++i) {
-        if (disagree((*a.shape)[i], (*b.shape)[i])) return true;
-    }
-    return false;
-}
-
-/// What both say together; the declared symbol wins over an inferred one.
-TypeInfo merged(const TypeInfo& declared, const TypeInfo& inferred) {
-    TypeInfo result = declared;
-    if (!result.kind) result.kind = inferred.kind;
-    if (result.dtype == tensor::DType::Undefined) result.dtype = inferred.dtype;
-    if (result.elements.empty()) result.elements = inferred.elements;
-    if (!result.shape) {
-        result.shape = inferred.shape;
-    } else if (inferred.shape && inferred.shape->size() == result.shape->size()) {
-        for (std::size_t i = 0; i < result.shape->size(); ++i) {
-            Dim& dim = (*result.shape)[i];
-            const Dim& other = (*inferred.shape)[i];
-            if (!dim.known() && (other.known() || dim.symbol.empty())) dim = other;
-        }
-    }
-    return result;
-}
+/// What is known of a node's value beside its type.
+struct Known {
+    Value value;                       ///< None: not known
+    std::optional<Elements> elements;  ///< in symbols, row-major
+};
 
 class Inference {
   public:
     Inference(InternalGraph& graph, base::Diagnostics& findings, const ops::Registry& registry)
-        : m_graph(graph), m_findings(findings), m_registry(registry), m_known(graph.nodeCount()) {}
+        : m_graph(graph), m_findings(&findings), m_registry(registry), m_known(graph.nodeCount()), m_pool(1) {
+        m_environment.pool = &m_pool;
+        m_declared.reserve(graph.nodeCount());
+        for (std::size_t i = 0; i < graph.nodeCount(); ++i) m_declared.push_back(graph.node(NodeId(i)).type);
+    }
+
+    /// Extents of inputs that the file does not even name get a name, so that what depends on them can be told.
+    void nameOpenExtents() {
+        for (NodeId input : m_graph.inputs()) {
+            TypeInfo& type = m_declared[input.index()];
+            if (!type.isTensor() || !type.shape) continue;
+            for (std::size_t i = 0; i < type.shape->size(); ++i) {
+                Dim& dim = (*type.shape)[i];
+                if (!dim.known() && dim.symbol.empty()) dim.symbol = plainName(m_graph.node(input).name) + "." + std::to_string(i);
+            }
+            m_graph.setType(input, type);
+        }
+    }
 
     void inferBody(BodyId id, int depth) {
         if (depth > kDeepest) return;
@@ -69,12 +69,19 @@ class Inference {
     }
 
   private:
+    static std::string plainName(std::string name) {
+        for (char& c : name) {
+            if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '_';
+        }
+        return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "x" + name : name;
+    }
+
     void inferExpr(ExprId id, int depth) {
         const Expr& expr = m_graph.expr(id);
         if (expr.kind == graph::ExprKind::Input) return;
         if (!expr.outputs.empty()) {
             if (const auto& constant = m_graph.node(expr.outputs.front()).constant) {
-                settle(expr.outputs.front(), TypeInfo::of(*constant), *constant);
+                settle(expr.outputs.front(), TypeInfo::of(*constant), {*constant, {}});
                 return;
             }
         }
@@ -82,37 +89,155 @@ class Inference {
             inferCall(expr, depth);
             return;
         }
-        for (BodyId body : expr.bodies) inferBody(body, depth + 1);
-        const bool isControl = expr.op.domain == "prim" && (expr.op.name == "If" || expr.op.name == "Loop");
-        if (isControl && !expr.bodies.empty()) inferControl(expr);
-        else inferOperator(expr);
-    }
-
-    /// What can be said of one of several values.
-    static TypeInfo common(const TypeInfo& a, const TypeInfo& b) {
-        TypeInfo result;
-        if (a.kind != b.kind) return result;
-        result.kind = a.kind;
-        if (a.dtype == b.dtype) result.dtype = a.dtype;
-        if (a.elements == b.elements) result.elements = a.elements;
-        if (!a.shape || !b.shape || a.shape->size() != b.shape->size()) return result;
-        result.shape = a.shape;
-        for (std::size_t i = 0; i < a.shape->size(); ++i) {
-            if ((*a.shape)[i] != (*b.shape)[i]) (*result.shape)[i] = Dim{};
+        const std::string& name = expr.op.name;
+        const bool isControl = !expr.bodies.empty() && (expr.op.domain.empty() || expr.op.domain == "ai.onnx" || expr.op.domain == "prim");
+        if (isControl && name == "If") inferBranches(expr, depth);
+        else if (isControl && name == "Loop") inferLoop(expr, depth);
+        else if (isControl && name == "Scan" && expr.op.version >= 9) inferScan(expr, depth);
+        else if (isControl && name == "SequenceMap") inferMap(expr, depth);
+        else {
+            for (BodyId body : expr.bodies) inferBody(body, depth + 1);
+            inferOperator(expr);
         }
-        return result;
     }
 
-    /// prim::If gives what its branches give, prim::Loop (behind trip count and condition) what goes in or around.
-    void inferControl(const Expr& expr) {
-        const bool isLoop = expr.op.name == "Loop";
-        for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
-            const std::vector<NodeId>& first = m_graph.body(expr.bodies.front()).outputs;
-            const std::vector<NodeId>& last = m_graph.body(expr.bodies.back()).outputs;
-            const std::size_t at = isLoop ? i + 1 : i;
-            if (at >= first.size() || at >= last.size() || (isLoop && i + 2 >= expr.arguments.size())) return;
-            const TypeInfo one = isLoop ? typeOf(expr.arguments[i + 2]) : m_graph.node(first[at]).type;
-            settle(expr.outputs[i], common(one, m_graph.node(last[at]).type), {});
+    // ---- Control flow ----
+
+    /// An If gives what both branches give; if the condition is known already, what its branch gives.
+    void inferBranches(const Expr& expr, int depth) {
+        for (BodyId body : expr.bodies) inferBody(body, depth + 1);
+        if (expr.bodies.size() != 2 || expr.arguments.empty()) return;
+        std::size_t first = 0, second = 1;
+        const Value condition = knownOf(expr.arguments.front()).value;
+        if (const auto truth = truthOf(condition)) first = second = branchOf(expr, *truth);
+        const Body &one = m_graph.body(expr.bodies[first]), &other = m_graph.body(expr.bodies[second]);
+        for (std::size_t i = 0; i < expr.outputs.size() && i < one.outputs.size() && i < other.outputs.size(); ++i) {
+            const Known known = first == second ? m_known[one.outputs[i].index()] : Known{};
+            settle(expr.outputs[i], ops::commonType(m_graph.node(one.outputs[i]).type, m_graph.node(other.outputs[i]).type), known);
+        }
+    }
+
+    static std::optional<bool> truthOf(const Value& value) {
+        if (value.isNumber()) return value.number() != 0;
+        if (value.isTensor() && value.tensor().numel() == 1 && value.tensor().dtype() != DType::String) return value.tensor().toDouble(0) != 0;
+        return std::nullopt;
+    }
+
+    /// ONNX names the branches in attributes; in domain prim they stand in order.
+    static std::size_t branchOf(const Expr& expr, bool holds) {
+        const auto* value = expr.attributes.find(holds ? "then_branch" : "else_branch");
+        const std::size_t fallback = holds ? 0 : 1;
+        if (expr.op.domain == "prim" || !value || !std::holds_alternative<tensor::BodyRef>(*value)) return fallback;
+        return std::min<std::size_t>(std::get<tensor::BodyRef>(*value).index, 1);
+    }
+
+    /// Infers a body that runs again and again with types that hold for every pass: `carried` are the types that go in at
+    /// the first, `places` its inputs for them; what comes out stands at `results` of the body's outputs.
+    std::vector<TypeInfo> inferRepeated(const Body& body, std::vector<TypeInfo> carried, std::size_t firstInput, std::size_t firstResult, int depth) {
+        base::Diagnostics* const findings = m_findings;
+        ++m_loops;
+        const int passes = m_loops > kDeepestRepeated ? 1 : kMostPasses;
+        for (int pass = 1; pass <= passes; ++pass) {
+            if (pass == passes) {
+                for (TypeInfo& type : carried) {
+                    type.shape.reset();
+                    for (TypeInfo& element : type.elements) element.shape.reset();
+                }
+            }
+            base::Diagnostics ofPass;
+            m_findings = &ofPass;
+            for (std::size_t i = 0; i < carried.size() && firstInput + i < body.inputs.size(); ++i) settle(body.inputs[firstInput + i], carried[i], {});
+            inferBody(body.id, depth + 1);
+            bool isStable = true;
+            for (std::size_t i = 0; i < carried.size() && firstResult + i < body.outputs.size(); ++i) {
+                const TypeInfo both = ops::commonType(carried[i], m_graph.node(body.outputs[firstResult + i]).type);
+                if (both != carried[i]) isStable = false;
+                carried[i] = both;
+            }
+            if (isStable || pass == passes) {
+                findings->insert(findings->end(), ofPass.begin(), ofPass.end());
+                break;
+            }
+        }
+        m_findings = findings;
+        --m_loops;
+        return carried;
+    }
+
+    /// Trip count, condition, carried values; the body takes (i, condition, carried…) and gives (condition, carried…,
+    /// stacked…).
+    void inferLoop(const Expr& expr, int depth) {
+        const Body& body = m_graph.body(expr.bodies.front());
+        const bool isScript = expr.op.domain == "prim";
+        std::vector<TypeInfo> carried;
+        for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.push_back(typeOf(expr.arguments[i]));
+        if (!body.inputs.empty()) settle(body.inputs[0], isScript ? kindOf(ValueKind::Int) : TypeInfo::tensor(DType::Int64, Dims{}), {});
+        if (body.inputs.size() > 1) {
+            // The body runs only while the condition holds.
+            const Value yes = isScript ? Value::ofBool(true) : Value(tensor::Tensor::scalar<bool>(true));
+            const TypeInfo declared = m_declared[body.inputs[1].index()];
+            settle(body.inputs[1], declared.shape ? declared : TypeInfo::of(yes), {yes, {}});
+        }
+        carried = inferRepeated(body, std::move(carried), 2, 1, depth);
+        for (std::size_t i = 0; i < expr.outputs.size() && i < carried.size(); ++i) settle(expr.outputs[i], carried[i], {});
+        for (std::size_t i = carried.size(); i < expr.outputs.size() && i + 1 < body.outputs.size(); ++i) {
+            settle(expr.outputs[i], stacked(m_graph.node(body.outputs[i + 1]).type, tripCount(expr, body).dim(), 0), {});
+        }
+    }
+
+    Symbolic tripCount(const Expr& expr, const Body& body) const {
+        const bool goesOn = !body.outputs.empty() && truthOf(m_known[body.outputs[0].index()].value) == true;
+        const bool begins = expr.arguments.size() < 2 || expr.arguments[1].kind == Argument::Kind::Omitted || truthOf(knownOf(expr.arguments[1]).value) == true;
+        if (!goesOn || !begins || expr.arguments.empty()) return {};
+        const auto trips = elementsOf(expr.arguments[0]);
+        return trips && trips->size() == 1 ? larger(trips->front(), Symbolic::of(std::int64_t{0})) : Symbolic();
+    }
+
+    /// States and sequences; the body takes (states…, elements…) and gives (states…, outputs…).
+    void inferScan(const Expr& expr, int depth) {
+        const Body& body = m_graph.body(expr.bodies.front());
+        const std::int64_t count = expr.attributes.getInt("num_scan_inputs", 0);
+        if (count < 1 || count > static_cast<std::int64_t>(expr.arguments.size())) return;
+        const std::size_t states = expr.arguments.size() - static_cast<std::size_t>(count);
+        const std::vector<std::int64_t> inputAxes = expr.attributes.getInts("scan_input_axes"), outputAxes = expr.attributes.getInts("scan_output_axes");
+        std::vector<TypeInfo> carried;
+        for (std::size_t i = 0; i < states; ++i) carried.push_back(typeOf(expr.arguments[i]));
+        Dim length;
+        for (std::size_t i = states; i < expr.arguments.size() && i < body.inputs.size(); ++i) {
+            TypeInfo type = typeOf(expr.arguments[i]);
+            if (type.shape) {
+                const auto axis = tensor::normalizedAxis(i - states < inputAxes.size() ? inputAxes[i - states] : 0, type.shape->size());
+                if (!axis) return;
+                const Dim& own = (*type.shape)[*axis];
+                if (own.known() || (!length.known() && length.symbol.empty())) length = own;
+                type.shape->erase(type.shape->begin() + static_cast<std::ptrdiff_t>(*axis));
+            }
+            settle(body.inputs[i], type, {});
+        }
+        carried = inferRepeated(body, std::move(carried), 0, 0, depth);
+        for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i) {
+            if (i < carried.size()) {
+                settle(expr.outputs[i], carried[i], {});
+                continue;
+            }
+            const std::int64_t axis = i - states < outputAxes.size() ? outputAxes[i - states] : 0;
+            settle(expr.outputs[i], stacked(m_graph.node(body.outputs[i]).type, length, axis), {});
+        }
+    }
+
+    /// The body runs on the elements of the first sequence and of those beside it.
+    void inferMap(const Expr& expr, int depth) {
+        const Body& body = m_graph.body(expr.bodies.front());
+        for (std::size_t i = 0; i < expr.arguments.size() && i < body.inputs.size(); ++i) {
+            TypeInfo type = typeOf(expr.arguments[i]);
+            if (type.kind == ValueKind::Sequence) type = type.elements.empty() ? TypeInfo{} : TypeInfo(type.elements.front());
+            settle(body.inputs[i], type, {});
+        }
+        inferBody(body.id, depth + 1);
+        for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i) {
+            TypeInfo type = kindOf(ValueKind::Sequence);
+            type.elements = {m_graph.node(body.outputs[i]).type};
+            settle(expr.outputs[i], type, {});
         }
     }
 
@@ -120,17 +245,19 @@ class Inference {
     void inferCall(const Expr& expr, int depth) {
         const Body& body = m_graph.body(expr.bodies.front());
         for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) {
-            settle(body.inputs[i], m_graph.node(expr.inputs[i]).type, known(expr.inputs[i]));
+            settle(body.inputs[i], m_graph.node(expr.inputs[i]).type, m_known[expr.inputs[i].index()]);
         }
         inferBody(body.id, depth + 1);
         if (expr.outputs.size() == 1) {
-            settle(expr.outputs.front(), typeOf(body.result), valueOf(body.result));
+            settle(expr.outputs.front(), typeOf(body.result), knownOf(body.result));
             return;
         }
         for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i) {
-            settle(expr.outputs[i], m_graph.node(body.outputs[i]).type, known(body.outputs[i]));
+            settle(expr.outputs[i], m_graph.node(body.outputs[i]).type, m_known[body.outputs[i].index()]);
         }
     }
+
+    // ---- Operators ----
 
     void inferOperator(const Expr& expr) {
         if (expr.kind == graph::ExprKind::Output) {
@@ -144,10 +271,9 @@ class Inference {
             note(expr, attributes.error().what);
             return;
         }
-        std::vector<TypeInfo> types;
-        std::vector<Value> constants;
-        bind(expr, *op, types, constants);
-        ops::InferContext context(types, constants, *attributes, expr.outputs.size());
+        Inputs inputs;
+        bind(expr, *op, inputs);
+        ops::InferContext context(inputs.types, inputs.values, *attributes, expr.outputs.size(), inputs.elements);
         base::Result<void> result;
         try {
             result = op->infer(context);
@@ -158,16 +284,43 @@ class Inference {
             note(expr, result.error().what);
             return;
         }
-        for (std::size_t i = 0; i < expr.outputs.size(); ++i) settle(expr.outputs[i], context.outputs()[i], context.known()[i]);
+        std::vector<Known> known(expr.outputs.size());
+        for (std::size_t i = 0; i < known.size(); ++i) known[i] = {context.known()[i], context.knownElements()[i]};
+        if (op->domain.empty()) follow(expr, *op, *attributes, inputs, context.outputs(), known);
+        for (std::size_t i = 0; i < known.size(); ++i) settle(expr.outputs[i], context.outputs()[i], std::move(known[i]));
     }
 
-    void bind(const Expr& expr, const ops::OpDef& op, std::vector<TypeInfo>& types, std::vector<Value>& constants) const {
+    struct Inputs {
+        std::vector<TypeInfo> types;
+        std::vector<Value> values;
+        std::vector<std::optional<Elements>> elements;
+    };
+
+    /// Values and expressions through an operator of ONNX.
+    void follow(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, Inputs& inputs, const std::vector<TypeInfo>& outputs,
+                std::vector<Known>& known) {
+        if (known.empty() || !known[0].value.isNone()) return;
+        const KnownCall call{op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs};
+        const std::vector<Value> values = foldedValues(call, m_environment);
+        for (std::size_t i = 0; i < values.size() && i < known.size(); ++i) known[i].value = values[i];
+        const bool hasSymbols = std::ranges::any_of(inputs.elements, [](const auto& elements) { return elements.has_value(); });
+        if (!values.empty() || !hasSymbols || known[0].elements) return;
+        for (std::size_t i = 0; i < inputs.elements.size(); ++i) {
+            if (!inputs.elements[i] && !inputs.values[i].isNone()) inputs.elements[i] = ops::elementsOf(inputs.values[i]);
+        }
+        std::vector<std::optional<Elements>> elements = symbolicElements({op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
+        for (std::size_t i = 0; i < elements.size() && i < known.size(); ++i) known[i].elements = std::move(elements[i]);
+    }
+
+    void bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) const {
         const auto add = [&](const Argument& argument) {
-            types.push_back(typeOf(argument));
-            constants.push_back(valueOf(argument));
+            inputs.types.push_back(typeOf(argument));
+            Known known = knownOf(argument);
+            inputs.values.push_back(std::move(known.value));
+            inputs.elements.push_back(std::move(known.elements));
         };
         for (const Argument& argument : expr.arguments) add(argument);
-        for (std::size_t i = types.size(); i < op.parameters.size(); ++i) {
+        for (std::size_t i = inputs.types.size(); i < op.parameters.size(); ++i) {
             const ops::Parameter& parameter = op.parameters[i];
             const auto given = std::find_if(expr.keywords.begin(), expr.keywords.end(),
                                             [&](const auto& keyword) { return keyword.first == parameter.name; });
@@ -179,8 +332,6 @@ class Inference {
         }
     }
 
-    const Value& known(NodeId node) const { return m_known[node.index()]; }
-
     TypeInfo typeOf(const Argument& argument) const {
         switch (argument.kind) {
             case Argument::Kind::Omitted: return TypeInfo::of(Value());
@@ -188,21 +339,27 @@ class Inference {
             case Argument::Kind::Constant: return TypeInfo::of(argument.constant);
             default: break;
         }
-        TypeInfo type;
-        type.kind = argument.kind == Argument::Kind::List    ? ValueKind::List
-                    : argument.kind == Argument::Kind::Tuple ? ValueKind::Tuple
-                    : argument.kind == Argument::Kind::Dict  ? ValueKind::Dict
-                                                             : ValueKind::Object;
+        TypeInfo type = kindOf(argument.kind == Argument::Kind::List    ? ValueKind::List
+                               : argument.kind == Argument::Kind::Tuple ? ValueKind::Tuple
+                               : argument.kind == Argument::Kind::Dict  ? ValueKind::Dict
+                                                                        : ValueKind::Object);
         if (argument.kind == Argument::Kind::List || argument.kind == Argument::Kind::Tuple) {
             for (const Argument& item : argument.items) type.elements.push_back(typeOf(item));
         }
         return type;
     }
 
+    Known knownOf(const Argument& argument) const {
+        if (argument.kind == Argument::Kind::Node) return m_known[argument.node.index()];
+        Known known{valueOf(argument), {}};
+        if (known.value.isNone()) known.elements = elementsOf(argument);
+        return known;
+    }
+
     /// None unless every part is known.
     Value valueOf(const Argument& argument) const {
         switch (argument.kind) {
-            case Argument::Kind::Node: return known(argument.node);
+            case Argument::Kind::Node: return m_known[argument.node.index()].value;
             case Argument::Kind::Constant: return argument.constant;
             case Argument::Kind::List:
             case Argument::Kind::Tuple:
@@ -222,37 +379,69 @@ class Inference {
         }
     }
 
-    void settle(NodeId node, const TypeInfo& inferred, Value value) {
-        const TypeInfo& declared = m_graph.node(node).type;
+    /// Of a list with parts that are not numbers yet.
+    std::optional<Elements> elementsOf(const Argument& argument) const {
+        switch (argument.kind) {
+            case Argument::Kind::Node: {
+                const Known& known = m_known[argument.node.index()];
+                return known.elements ? known.elements : ops::elementsOf(known.value);
+            }
+            case Argument::Kind::Constant: return ops::elementsOf(argument.constant);
+            case Argument::Kind::List:
+            case Argument::Kind::Tuple: {
+                Elements result;
+                for (const Argument& item : argument.items) {
+                    const auto inside = elementsOf(item);
+                    result.push_back(inside && inside->size() == 1 ? inside->front() : Symbolic());
+                }
+                return result;
+            }
+            default: return std::nullopt;
+        }
+    }
+
+    void settle(NodeId node, const TypeInfo& inferred, Known known) {
+        const TypeInfo& declared = m_declared[node.index()];
         if (disagree(declared, inferred)) {
             const Expr& producer = m_graph.expr(m_graph.node(node).producer);
-            m_findings.push_back({base::Severity::Warning,
-                                  "the file declares " + declared.text() + " but its operators give " + inferred.text(),
-                                  "node '" + m_graph.node(node).name + "'" +
-                                      (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
-                                  {}});
+            m_findings->push_back({base::Severity::Warning,
+                                   "the file declares " + declared.text() + " but its operators give " + inferred.text(),
+                                   "node '" + m_graph.node(node).name + "'" +
+                                       (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
+                                   {}});
         } else {
             m_graph.setType(node, merged(declared, inferred));
         }
-        const bool small = !value.isTensor() || value.tensor().numel() <= kLargestFollowed;
-        if (small) m_known[node.index()] = std::move(value);
+        if (known.value.isNone() && known.elements) {
+            const TypeInfo& type = m_graph.node(node).type;
+            const bool isInt = type.kind == ValueKind::Int && known.elements->size() == 1 && known.elements->front().constant();
+            known.value = isInt ? Value::ofInt(*known.elements->front().constant()) : analysis::valueOf(*known.elements, type);
+        }
+        const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kLargestFollowed;
+        m_known[node.index()] = small ? std::move(known) : Known{};
     }
 
     void note(const Expr& expr, const std::string& what) {
         const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
-        m_findings.push_back({base::Severity::Warning, expr.op.name + ": " + what, "node '" + node + "'", {}});
+        m_findings->push_back({base::Severity::Warning, expr.op.name + ": " + what, "node '" + node + "'", {}});
     }
 
     InternalGraph& m_graph;
-    base::Diagnostics& m_findings;
+    base::Diagnostics* m_findings;
     const ops::Registry& m_registry;
-    std::vector<Value> m_known;
+    std::vector<Known> m_known;            ///< by node
+    std::vector<TypeInfo> m_declared;      ///< by node: before anything was inferred
+    base::ThreadPool m_pool;
+    ops::RunEnvironment m_environment;
+    int m_loops = 0;                       ///< that are being inferred, one inside the other
 };
 
 }  // namespace
 
 void inferTypes(InternalGraph& graph, base::Diagnostics& findings, const ops::Registry& registry) {
-    Inference(graph, findings, registry).inferBody(graph.mainId(), 0);
+    Inference inference(graph, findings, registry);
+    inference.nameOpenExtents();
+    inference.inferBody(graph.mainId(), 0);
 }
 
 }  // namespace sonde::analysis

@@ -11,7 +11,8 @@ namespace sonde::analysis {
 /// Shapes and dtypes of all nodes, bodies included, from the types of the inputs and constants, following shape
 /// computations through the values that are known before a run (Shape → Gather → Concat → Reshape).
 /// Writes them into the graph's nodes; a declared type that says less is refined, one that disagrees stays and becomes a
-/// finding. Operators that are unknown or cannot infer leave their outputs as declared. Never fails.
+/// finding. Extents are expressions of the inputs' symbols where they can be ("(H+1)//2"); an extent of an input that has no
+/// name gets one, "x.0". Operators that are unknown or cannot infer leave their outputs as declared. Never fails.
 void inferTypes(graph::InternalGraph& graph, base::Diagnostics& findings,
                 const ops::Registry& registry = ops::Registry::all());
 

@@ -56,7 +56,10 @@ base::Result<void> inferBlocks(InferContext& context, bool toSpace) {
     std::optional<Dims> dims = context.in(0).shape;
     const std::int64_t b = context.attributes().getInt("blocksize", 0);
     if (dims && dims->size() == 4 && b > 0 && b < 1 << 20) {
-        const auto scaled = [&](const Dim& dim, bool up, std::int64_t by) { return dim.known() ? Dim::of(up ? dim.value * by : dim.value / by) : Dim{}; };
+        const auto scaled = [&](const Dim& dim, bool up, std::int64_t by) {
+            const auto extent = tensor::Symbolic::of(dim), factor = tensor::Symbolic::of(by);
+            return (up ? extent * factor : floorDiv(extent, factor)).dim();
+        };
         (*dims)[1] = scaled((*dims)[1], !toSpace, b * b);
         (*dims)[2] = scaled((*dims)[2], toSpace, b);
         (*dims)[3] = scaled((*dims)[3], toSpace, b);
@@ -261,8 +264,15 @@ void define_blocks(Registry& registry) {
                      .runs(spaceToDepth, [](InferContext& context) { return inferBlocks(context, false); }));
     registry.add(Row("CenterCropPad", 18, "cuts or pads to a size, keeping the middle", Category::Transform).in("input_data").in("shape", kIndex).out("output_data").attrInts("axes")
                      .runs(centerCropPad, [](InferContext& context) -> base::Result<void> {
-                         const auto& in = context.in(0).shape;
-                         setLike(context, 0, in ? std::optional(unknownDims(in->size())) : std::nullopt);
+                         std::optional<Dims> dims = context.in(0).shape;
+                         if (dims) {
+                             std::vector<std::int64_t> given = context.attributes().getInts("axes");
+                             for (std::size_t i = 0; i < dims->size() && !context.attributes().has("axes"); ++i) given.push_back(static_cast<std::int64_t>(i));
+                             SONDE_ASSIGN(const std::vector<std::size_t> axes, axesOf(given, dims->size()));
+                             const auto target = context.elements(1);
+                             for (std::size_t i = 0; i < axes.size(); ++i) (*dims)[axes[i]] = target && i < target->size() ? (*target)[i].dim() : Dim{};
+                         }
+                         setLike(context, 0, std::move(dims));
                          return {};
                      }));
     registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform).in("input", kNumbers).in("image_shape", kInt64).in("block_shape", kInt64).out("output")

@@ -79,19 +79,36 @@ base::Result<void> onnxConvTranspose(KernelContext& context) {
 }
 
 base::Result<void> inferOnnxConvTranspose(InferContext& context) {
-    const TypeInfo &x = context.in(0), &w = context.in(1);
-    const std::optional<Shape> in = x.staticShape(), weights = w.staticShape();
-    if (!in || !weights || in->rank() < 3 || weights->rank() != in->rank()) {
+    using tensor::Symbolic;
+    const TypeInfo& x = context.in(0);
+    const std::optional<Shape> weights = context.in(1).staticShape();
+    if (!x.shape || !weights || x.shape->size() < 3 || weights->rank() != x.shape->size()) {
         setLike(context, 0, x.shape ? std::optional(unknownDims(x.shape->size())) : std::nullopt);
         return {};
     }
-    const auto spatial = std::span(in->dims()).subspan(2);
+    // Extents that are not known are 1 to the checks, and take part as symbols in the formula.
+    std::vector<std::int64_t> spatial = extentsFrom(*x.shape, 2);
+    for (std::int64_t& extent : spatial) extent = extent < 0 ? 1 : extent;
     Attributes attributes = context.attributes();
-    if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME")) attributes.set("auto_pad", std::string("NOTSET"));
+    const bool same = attributes.getString("auto_pad", "NOTSET").starts_with("SAME");
+    if (same) attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(weights->dims()).subspan(2), spatial));
-    SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
-    Dims dims{tensor::Dim::of((*in)[0]), tensor::Dim::of((*weights)[1] * context.attributes().getInt("group", 1))};
-    for (std::int64_t extent : output) dims.push_back(tensor::Dim::of(extent));
+    const std::vector<std::int64_t> extra = attributes.getInts("output_padding", std::vector<std::int64_t>(window.rank(), 0));
+    const bool given = !attributes.getInts("output_shape").empty();
+    Dims dims{(*x.shape)[0], tensor::Dim::of((*weights)[1] * attributes.getInt("group", 1))};
+    std::vector<std::int64_t> output(window.rank(), 0);
+    if (x.staticShape() || given) {
+        SONDE_ASSIGN(output, transposedOutput(window, context.attributes(), spatial));
+    }
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        const tensor::Dim& in = (*x.shape)[i + 2];
+        if (x.staticShape() || given) {
+            dims.push_back(tensor::Dim::of(output[i]));
+            continue;
+        }
+        const std::int64_t added = window.span(i) + (i < extra.size() ? extra[i] : 0) - window.padBegin[i] - window.padEnd[i] - window.stride[i];
+        dims.push_back((Symbolic::of(in) * Symbolic::of(window.stride[i]) + Symbolic::of(same ? std::int64_t{0} : added)).dim());
+    }
     setLike(context, 0, std::move(dims));
     return {};
 }

@@ -81,11 +81,8 @@ base::Result<void> constantOfShape(KernelContext& context) {
 
 base::Result<void> inferConstantOfShape(InferContext& context) {
     const DType dtype = fillValue(context.attributes()).dtype();
-    const base::Result<std::vector<std::int64_t>> dims = intsOf(context.constant(0));
-    std::optional<Dims> shape;
-    if (dims && !context.constant(0).isNone()) shape = dimsOf(Shape(*dims));
-    else if (const auto count = context.in(0).staticShape(); count && count->rank() == 1 && (*count)[0] < 64) shape = unknownDims(static_cast<std::size_t>((*count)[0]));
-    context.set(0, TypeInfo::tensor(dtype, std::move(shape)));
+    const std::optional<Elements> request = context.elements(0);
+    context.set(0, TypeInfo::tensor(dtype, request ? std::optional(dimsOf(*request)) : unknownDimsFrom(context.in(0))));
     return {};
 }
 
@@ -319,7 +316,13 @@ void define_data_ops(Registry& registry) {
     registry.add(Row("Range", 11, "start, start + delta, … below limit", Category::Data).in("start", kNumbers, "T").in("limit", kNumbers, "T").in("delta", kNumbers, "T").out("output").attrInt("stash_type", 1)
                      .runs([](KernelContext& context) { return rangeOf(context, context.in(0), context.in(1), context.in(2)); },
                            [](InferContext& context) -> base::Result<void> {
-                               setLike(context, 0, unknownDims(1));
+                               const auto start = context.elements(0), limit = context.elements(1), delta = context.elements(2);
+                               tensor::Symbolic count;
+                               if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
+                                   const tensor::Symbolic steps = (limit->front() - start->front()) / delta->front();
+                                   count = larger(-floor(-steps), tensor::Symbolic::of(std::int64_t{0}));
+                               }
+                               setLike(context, 0, Dims{count.dim()});
                                return {};
                            }));
     registry.add(Row("EyeLike", 9, "ones on a diagonal, else zeros, in the shape of the input", Category::Data).in("input").out("output").attr("dtype", AttributeKind::Int)

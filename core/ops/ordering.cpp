@@ -135,7 +135,7 @@ base::Result<void> inferTopK(InferContext& context) {
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size()));
         if (context.attributes().has("k")) (*dims)[axis] = Dim::of(context.attributes().getInt("k", 0));
-        else if (const auto k = intOf(context.constant(1)); k && !context.constant(1).isNone()) (*dims)[axis] = Dim::of(*k);
+        else if (const auto k = context.elements(1); k && k->size() == 1) (*dims)[axis] = k->front().dim();
         else (*dims)[axis] = Dim{};
     }
     setLike(context, 0, dims);
@@ -261,8 +261,8 @@ base::Result<void> inferOneHot(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), dims->size() + 1));
-        const auto depth = intOf(context.constant(1));
-        dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis), depth && !context.constant(1).isNone() ? Dim::of(*depth) : Dim{});
+        const auto depth = context.elements(1);
+        dims->insert(dims->begin() + static_cast<std::ptrdiff_t>(axis), depth && depth->size() == 1 ? depth->front().dim() : Dim{});
     }
     context.set(0, TypeInfo::tensor(context.in(2).dtype, std::move(dims)));
     return {};

@@ -24,11 +24,6 @@ base::Result<void> inferOnnxPool(InferContext& context) {
     }
     SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x.shape, 2)));
     Dims dims = windowDims(window, *x.shape, (*x.shape)[1]);
-    if (context.attributes().getString("auto_pad", "NOTSET").starts_with("SAME")) {
-        for (std::size_t i = 2; i < dims.size(); ++i) {
-            if (!(*x.shape)[i].known()) dims[i] = Dim{};
-        }
-    }
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
     setLike(context, 0, std::move(dims));
     return {};

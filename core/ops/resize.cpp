@@ -153,7 +153,10 @@ base::Result<void> inferResize(InferContext& context) {
     const std::size_t inputs = context.inputCount();
     for (std::size_t i = inputs == 2 ? 1 : 2; known && i < inputs; ++i) known = !context.has(i) || !context.constant(i).isNone();
     if (!known) {
-        setLike(context, 0, in ? std::optional(unknownDims(in->size())) : std::nullopt);
+        const std::optional<Elements> sizes = in && inputs > 3 && context.has(3) ? context.elements(3) : std::nullopt;
+        const bool isWhole = sizes && sizes->size() == in->size() && !context.attributes().has("axes") &&
+                             context.attributes().getString("keep_aspect_ratio_policy", "stretch") == "stretch";
+        setLike(context, 0, isWhole ? std::optional(dimsOf(*sizes)) : in ? std::optional(unknownDims(in->size())) : std::nullopt);
         return {};
     }
     SONDE_ASSIGN(Request request, onnxRequest(context.attributes(), inputs, [&](std::size_t i) { return context.constant(i); }));
@@ -172,7 +175,8 @@ base::Result<void> inferResize(InferContext& context) {
     for (std::size_t d = 0; d < in->size(); ++d) {
         if ((*in)[d].known()) dims.push_back(Dim::of(plan[d].output));
         else if (request.sizes.empty() ? plan[d].scale == 1 : false) dims.push_back((*in)[d]);
-        else dims.push_back(!request.sizes.empty() && request.policy == "stretch" ? Dim::of(plan[d].output) : Dim{});
+        else if (request.sizes.empty()) dims.push_back(crop ? Dim{} : floor(tensor::Symbolic::of((*in)[d]) * tensor::Symbolic::of(plan[d].scale)).dim());
+        else dims.push_back(request.policy == "stretch" ? Dim::of(plan[d].output) : Dim{});
     }
     setLike(context, 0, std::move(dims));
     return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/kernels/move.h"
+#include "core/ops/support/common_type.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -19,8 +20,46 @@ TypeInfo sequenceType(TypeInfo element = {}) {
     return type;
 }
 
-base::Result<void> inferSequence(InferContext& context) {
-    context.set(0, sequenceType(context.in(0).isTensor() ? TypeInfo::tensor(context.in(0).dtype) : TypeInfo{}));
+base::Result<void> inferEmpty(InferContext& context) {
+    TypeInfo type = sequenceType();
+    type.elements.clear();
+    context.set(0, std::move(type));
+    return {};
+}
+base::Result<void> inferConstruct(InferContext& context) {
+    TypeInfo element = context.in(0);
+    for (std::size_t i = 1; i < context.inputCount(); ++i) element = commonType(element, context.in(i));
+    context.set(0, sequenceType(std::move(element)));
+    return {};
+}
+base::Result<void> inferInsert(InferContext& context) {
+    const TypeInfo& sequence = context.in(0);
+    if (sequence.kind != ValueKind::Sequence) return {};
+    context.set(0, sequenceType(sequence.elements.empty() ? context.in(1) : commonType(sequence.elements.front(), context.in(1))));
+    return {};
+}
+base::Result<void> inferChunks(InferContext& context) {
+    TypeInfo element = TypeInfo::tensor(context.in(0).dtype, context.in(0).shape);
+    if (element.shape) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), element.shape->size()));
+        const bool isGiven = context.inputCount() > 1 && context.has(1);
+        if (isGiven) (*element.shape)[axis] = tensor::Dim{};
+        else if (context.attributes().getInt("keepdims", 1) != 0) (*element.shape)[axis] = tensor::Dim::of(1);
+        else element.shape->erase(element.shape->begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    context.set(0, sequenceType(std::move(element)));
+    return {};
+}
+base::Result<void> inferJoined(InferContext& context) {
+    if (context.in(0).elements.size() != 1 || !context.in(0).elements.front().isTensor()) return {};
+    TypeInfo type = context.in(0).elements.front();
+    if (type.shape) {
+        const bool isNew = context.attributes().getInt("new_axis", 0) != 0;
+        SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), type.shape->size() + (isNew ? 1 : 0)));
+        if (isNew) type.shape->insert(type.shape->begin() + static_cast<std::ptrdiff_t>(axis), tensor::Dim{});
+        else (*type.shape)[axis] = tensor::Dim{};
+    }
+    context.set(0, std::move(type));
     return {};
 }
 base::Result<void> inferSameSequence(InferContext& context) {
@@ -190,20 +229,20 @@ void define_sequence(Registry& registry) {
     const auto row = [](std::string_view name, int since, std::string_view summary) {
         return Row(name, since, summary, Category::Sequence);
     };
-    registry.add(row("SequenceEmpty", 11, "A sequence without elements").out("output").attr("dtype", AttributeKind::Int).runs(empty, inferSequence));
-    registry.add(row("SequenceConstruct", 11, "A sequence of the inputs").variadicIn("inputs").out("output").runs(construct, inferSequence));
+    registry.add(row("SequenceEmpty", 11, "A sequence without elements").out("output").attr("dtype", AttributeKind::Int).runs(empty, inferEmpty));
+    registry.add(row("SequenceConstruct", 11, "A sequence of the inputs").variadicIn("inputs").out("output").runs(construct, inferConstruct));
     registry.add(row("SequenceInsert", 11, "The sequence with a tensor put in at a position").anyIn("input_sequence").in("tensor")
-                     .optionalIn("position", kIndex).out("output_sequence").runs(insert, inferSameSequence));
+                     .optionalIn("position", kIndex).out("output_sequence").runs(insert, inferInsert));
     registry.add(row("SequenceErase", 11, "The sequence without the element at a position").anyIn("input_sequence")
                      .optionalIn("position", kIndex).out("output_sequence").runs(erase, inferSameSequence));
     registry.add(row("SequenceAt", 11, "The element at a position").anyIn("input_sequence").in("position", kIndex).out("tensor").runs(at, inferElement));
     registry.add(row("SequenceLength", 11, "Number of elements").anyIn("input_sequence").out("length").runs(length, inferLength));
     for (int since : {11, 24}) {
         registry.add(row("SplitToSequence", since, "Cuts a tensor along an axis into a sequence").in("input").optionalIn("split", kIndex)
-                         .out("output_sequence").attrInt("axis", 0).attrInt("keepdims", 1).runs(splitToSequence, inferSequence));
+                         .out("output_sequence").attrInt("axis", 0).attrInt("keepdims", 1).runs(splitToSequence, inferChunks));
     }
     registry.add(row("ConcatFromSequence", 11, "Joins the elements along an axis, or stacks them on a new one").anyIn("input_sequence")
-                     .out("concat_result").required("axis", AttributeKind::Int).attrInt("new_axis", 0).runs(concatFromSequence));
+                     .out("concat_result").required("axis", AttributeKind::Int).attrInt("new_axis", 0).runs(concatFromSequence, inferJoined));
     registry.add(row("Optional", 15, "Wraps a value, or nothing").anyIn("input", Arity::Optional).out("output")
                      .attr("type", AttributeKind::Type).runs(makeOptional));
     for (int since : {15, 18}) {

@@ -51,44 +51,45 @@ base::Result<void> reshape(KernelContext& context) {
     return reshapeTo(context, std::move(request), context.attributes().getInt("allowzero", 0) != 0);
 }
 
+/// The open extent of a reshape: all extents of the input over all others of the result. Extents that both have cancel
+/// out first, so that those that are not known at all do no harm.
+Dim quotientOf(Dims in, const Dims& out, std::size_t open) {
+    Dims below;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (i == open) continue;
+        const auto same = std::ranges::find(in, out[i]);
+        if (same != in.end() && (out[i].known() || !out[i].symbol.empty())) in.erase(same);
+        else below.push_back(out[i]);
+    }
+    if (below.empty() && in.size() == 1) return in[0];
+    return floorDiv(tensor::product(in), tensor::product(below)).dim();
+}
+
 /// The same on what is known before a run: an open extent is known if everything else is.
-void inferReshapeTo(InferContext& context, const std::vector<std::int64_t>& request, bool allowZero) {
+void inferReshapeTo(InferContext& context, const Elements& request, bool allowZero) {
     const std::optional<Dims>& in = context.in(0).shape;
     Dims out;
-    std::optional<std::size_t> open;
+    std::vector<std::size_t> open;
     for (std::size_t i = 0; i < request.size(); ++i) {
-        if (request[i] == 0 && !allowZero) out.push_back(in && i < in->size() ? (*in)[i] : Dim{});
-        else if (request[i] == -1) { open = i; out.emplace_back(); }
-        else out.push_back(Dim::of(request[i]));
+        const std::optional<std::int64_t> number = request[i].constant();
+        out.push_back(request[i].dim());
+        if (number == 0 && !allowZero) out.back() = in && i < in->size() ? (*in)[i] : Dim{};
+        else if (number == -1 || !request[i].known()) open.push_back(i);
     }
-    if (open && in) {
-        // Extents that are kept under the same name cancel out.
-        Dims left = *in, right;
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            if (i == *open) continue;
-            const auto same = std::ranges::find(left, out[i]);
-            if (same != left.end() && (out[i].known() || !out[i].symbol.empty())) left.erase(same);
-            else right.push_back(out[i]);
-        }
-        const auto above = knownProduct(left), below = knownProduct(right);
-        if (above && below && *below > 0 && *above % *below == 0) out[*open] = Dim::of(*above / *below);
-        else if (right.empty() && left.size() == 1) out[*open] = left[0];
-    }
+    // One extent is whatever is left, also if the request does not say so.
+    if (open.size() == 1 && in) out[open[0]] = quotientOf(*in, out, open[0]);
     setLike(context, 0, std::move(out));
 }
 
 base::Result<void> inferReshape(InferContext& context) {
-    std::vector<std::int64_t> request;
+    std::optional<Elements> request = Elements{};
     if (context.inputCount() < 2) {
-        request = context.attributes().getInts("shape");
-    } else if (context.constant(1).isNone()) {
-        const std::optional<Shape> count = context.in(1).staticShape();
-        setLike(context, 0, count && count->rank() == 1 && (*count)[0] < 64 ? std::optional(unknownDims(static_cast<std::size_t>((*count)[0]))) : std::nullopt);
-        return {};
+        for (std::int64_t extent : context.attributes().getInts("shape")) request->push_back(tensor::Symbolic::of(extent));
     } else {
-        SONDE_ASSIGN(request, intsOf(context.constant(1)));
+        request = context.elements(1);
     }
-    inferReshapeTo(context, request, context.attributes().getInt("allowzero", 0) != 0);
+    if (request) inferReshapeTo(context, *request, context.attributes().getInt("allowzero", 0) != 0);
+    else setLike(context, 0, unknownDimsFrom(context.in(1)));
     return {};
 }
 
@@ -105,15 +106,6 @@ base::Result<void> flatten(KernelContext& context) {
     return setView(context, x.reshaped(Shape{outer, inner}));
 }
 
-Dim productDim(const Dims& dims) {
-    if (const auto product = knownProduct(dims)) return Dim::of(*product);
-    Dims open;
-    for (const Dim& dim : dims) {
-        if (!(dim.known() && dim.value == 1)) open.push_back(dim);
-    }
-    return open.size() == 1 ? open[0] : Dim{};
-}
-
 base::Result<void> inferFlatten(InferContext& context) {
     const std::optional<Dims>& in = context.in(0).shape;
     if (!in) {
@@ -126,7 +118,7 @@ base::Result<void> inferFlatten(InferContext& context) {
         SONDE_ASSIGN(axis, axisOf(given, in->size()));
     }
     const auto middle = in->begin() + static_cast<std::ptrdiff_t>(axis);
-    setLike(context, 0, Dims{productDim(Dims(in->begin(), middle)), productDim(Dims(middle, in->end()))});
+    setLike(context, 0, Dims{tensor::product(Dims(in->begin(), middle)).dim(), tensor::product(Dims(middle, in->end())).dim()});
     return {};
 }
 
@@ -257,11 +249,13 @@ base::Result<void> inferShape(InferContext& context) {
     const auto [start, end] = shapeRange(context.attributes(), in->size());
     context.set(0, TypeInfo::tensor(DType::Int64, Shape{static_cast<std::int64_t>(end - start)}));
     std::vector<std::int64_t> dims;
+    Elements elements;
     for (std::size_t i = start; i < end; ++i) {
-        if (!(*in)[i].known()) return {};
-        dims.push_back((*in)[i].value);
+        if ((*in)[i].known()) dims.push_back((*in)[i].value);
+        elements.push_back(tensor::Symbolic::of((*in)[i]));
     }
-    context.setKnown(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
+    if (dims.size() == elements.size()) context.setKnown(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(dims.size())}, dims)));
+    context.setElements(0, std::move(elements));
     return {};
 }
 
@@ -269,6 +263,7 @@ base::Result<void> inferSize(InferContext& context) {
     context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
     if (const auto& in = context.in(0).shape) {
         if (const auto count = knownProduct(*in)) context.setKnown(0, Value(Tensor::scalar<std::int64_t>(*count)));
+        context.setElements(0, {tensor::product(*in)});
     }
     return {};
 }
@@ -334,7 +329,7 @@ base::Result<void> inferAtenFlatten(InferContext& context) {
     SONDE_ASSIGN(const std::size_t last, axisOf(end, in->size()));
     if (last < first) return opError("flatten from " + std::to_string(start) + " to " + std::to_string(end) + " is empty");
     Dims dims(in->begin(), in->begin() + static_cast<std::ptrdiff_t>(first));
-    dims.push_back(productDim(Dims(in->begin() + static_cast<std::ptrdiff_t>(first), in->begin() + static_cast<std::ptrdiff_t>(last) + 1)));
+    dims.push_back(tensor::product(Dims(in->begin() + static_cast<std::ptrdiff_t>(first), in->begin() + static_cast<std::ptrdiff_t>(last) + 1)).dim());
     dims.insert(dims.end(), in->begin() + static_cast<std::ptrdiff_t>(last) + 1, in->end());
     setLike(context, 0, std::move(dims));
     return {};
@@ -346,8 +341,8 @@ base::Result<void> atenView(KernelContext& context) {
 }
 
 base::Result<void> inferAtenView(InferContext& context) {
-    const base::Result<std::vector<std::int64_t>> request = intsOf(context.constant(1));
-    if (request && !context.constant(1).isNone()) inferReshapeTo(context, *request, true);
+    const std::optional<Elements> request = context.elements(1);
+    if (request) inferReshapeTo(context, *request, true);
     else setLike(context, 0, std::nullopt);
     return {};
 }

@@ -44,8 +44,8 @@ base::Result<void> inferConcatOf(InferContext& context, std::span<const TypeInfo
         for (std::size_t i = 0; i < dims->size(); ++i) {
             Dim& dim = (*dims)[i];
             const Dim& other = (*part.shape)[i];
-            if (i == at) dim = dim.known() && other.known() ? Dim::of(dim.value + other.value) : Dim{};
-            else if (!dim.known()) dim = other.known() ? other : dim;
+            if (i == at) dim = (tensor::Symbolic::of(dim) + tensor::Symbolic::of(other)).dim();
+            else if (!dim.known() && (other.known() || dim.symbol.empty())) dim = other;
         }
     }
     context.set(0, TypeInfo::tensor(dtype, std::move(dims)));
@@ -125,19 +125,41 @@ base::Result<void> onnxSplit(KernelContext& context) {
     return {};
 }
 
+/// The sizes of pieces of an extent that is not known.
+Elements symbolicPieces(InferContext& context, const tensor::Symbolic& extent) {
+    using tensor::Symbolic;
+    Elements sizes;
+    for (std::int64_t size : context.attributes().getInts("split")) sizes.push_back(Symbolic::of(size));
+    if (!sizes.empty()) return sizes;
+    const auto count = static_cast<std::int64_t>(context.outputCount());
+    const Symbolic piece = ceilDiv(extent, Symbolic::of(context.attributes().getInt("num_outputs", count)));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const bool isLast = i + 1 == count;
+        sizes.push_back(isLast ? extent - piece * Symbolic::of(count - 1) : piece);
+    }
+    return sizes;
+}
+
 base::Result<void> inferSplit(InferContext& context) {
     const std::optional<Dims>& in = context.in(0).shape;
-    std::optional<std::vector<std::int64_t>> sizes;
+    std::optional<Elements> sizes;
     std::size_t axis = 0;
     if (in) {
         SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), in->size()));
-        if ((*in)[axis].known() && (!context.has(1) || context.inputCount() < 2 || !context.constant(1).isNone())) {
-            SONDE_ASSIGN(sizes, splitSizes(context.attributes(), context.constant(1), (*in)[axis].value, context.outputCount()));
+        const bool isGiven = context.has(1) && context.inputCount() > 1;
+        if ((*in)[axis].known() && (!isGiven || !context.constant(1).isNone())) {
+            SONDE_ASSIGN(const std::vector<std::int64_t> numbers, splitSizes(context.attributes(), context.constant(1), (*in)[axis].value, context.outputCount()));
+            sizes = Elements{};
+            for (std::int64_t size : numbers) sizes->push_back(tensor::Symbolic::of(size));
+        } else if (isGiven) {
+            sizes = context.elements(1);
+        } else {
+            sizes = symbolicPieces(context, tensor::Symbolic::of((*in)[axis]));
         }
     }
     for (std::size_t i = 0; i < context.outputCount(); ++i) {
         std::optional<Dims> dims = in;
-        if (dims) (*dims)[axis] = sizes && i < sizes->size() ? Dim::of((*sizes)[i]) : Dim{};
+        if (dims) (*dims)[axis] = sizes && i < sizes->size() ? (*sizes)[i].dim() : Dim{};
         setLike(context, 0, std::move(dims), i);
     }
     return {};
@@ -215,18 +237,73 @@ base::Result<void> onnxSlice(KernelContext& context) {
     return {};
 }
 
+/// Elements of an input, or of the attribute that older versions have.
+std::optional<Elements> sliceElements(InferContext& context, std::size_t input, const char* attribute) {
+    if (context.inputCount() >= 2) return context.has(input) ? context.elements(input) : std::nullopt;
+    if (!context.attributes().has(attribute)) return std::nullopt;
+    Elements result;
+    for (std::int64_t number : context.attributes().getInts(attribute)) result.push_back(tensor::Symbolic::of(number));
+    return result;
+}
+
+/// start:end:step of an extent, some of them not known. Negative numbers count from the end.
+Dim symbolicCut(const Dim& dim, const tensor::Symbolic& start, const tensor::Symbolic& end, std::int64_t step) {
+    using tensor::Symbolic;
+    constexpr std::int64_t kFar = std::numeric_limits<std::int32_t>::max() - 1;
+    const Symbolic extent = Symbolic::of(dim), zero = Symbolic::of(std::int64_t{0});
+    const auto bound = [&](const Symbolic& at) {
+        const auto number = at.constant();
+        if (number && *number >= kFar) return extent;
+        if (number && *number < -kFar) return zero;
+        // An expression such as N-1 counts from the front: it is not negative unless there is nothing to cut.
+        const Symbolic place = number && *number < 0 ? extent + at : at;
+        return number && *number < 0 ? place : smaller(place, extent);
+    };
+    if (step > 0) {
+        const Symbolic first = start.constant() == 0 ? zero : bound(start);
+        const Symbolic count = bound(end) - first;
+        return larger(step == 1 ? count : ceilDiv(count, Symbolic::of(step)), zero).dim();
+    }
+    // Backwards only the whole of it.
+    const bool isAll = step == -1 && start.constant() && (*start.constant() == -1 || *start.constant() >= kFar) && end.constant() && *end.constant() < -kFar;
+    return isAll ? dim : Dim{};
+}
+
+base::Result<void> inferSymbolicSlice(InferContext& context, Dims dims) {
+    const auto starts = sliceElements(context, 1, "starts"), ends = sliceElements(context, 2, "ends");
+    const auto axes = sliceElements(context, 3, "axes"), steps = sliceElements(context, 4, "steps");
+    const bool hasAxes = context.inputCount() < 2 ? axes.has_value() : context.has(3) && context.inputCount() > 3;
+    const bool hasSteps = context.inputCount() > 4 && context.has(4);
+    const std::size_t count = starts ? starts->size() : ends ? ends->size() : axes ? axes->size() : dims.size();
+    std::vector<std::int64_t> on;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto axis = !hasAxes ? std::optional(static_cast<std::int64_t>(i)) : axes && i < axes->size() ? (*axes)[i].constant() : std::nullopt;
+        if (!axis) {
+            setLike(context, 0, unknownDims(dims.size()));
+            return {};
+        }
+        on.push_back(*axis);
+    }
+    SONDE_ASSIGN(const std::vector<std::size_t> places, axesOf(on, dims.size()));
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto entry = [i](const std::optional<Elements>& list) { return list && i < list->size() ? (*list)[i] : tensor::Symbolic(); };
+        const auto step = hasSteps ? entry(steps).constant() : std::optional<std::int64_t>(1);
+        Dim& dim = dims[places[i]];
+        dim = step && *step != 0 ? symbolicCut(dim, entry(starts), entry(ends), *step) : Dim{};
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 base::Result<void> inferSlice(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     if (!dims) {
         setLike(context, 0, std::nullopt);
         return {};
     }
-    for (std::size_t i = 1; i < context.inputCount(); ++i) {
-        if (context.has(i) && context.constant(i).isNone()) {
-            setLike(context, 0, unknownDims(dims->size()));
-            return {};
-        }
-    }
+    bool isKnown = true;
+    for (std::size_t i = 1; i < context.inputCount(); ++i) isKnown = isKnown && !(context.has(i) && context.constant(i).isNone());
+    if (!isKnown || !context.in(0).staticShape()) return inferSymbolicSlice(context, std::move(*dims));
     SONDE_ASSIGN(SliceRequest request, sliceRequest(context.attributes(), context.inputCount(), [&](std::size_t i) { return context.constant(i); }));
     SONDE_ASSIGN(const std::vector<Cut> cuts, cutsOf(std::move(request), extentsOf(*dims)));
     for (const Cut& cut : cuts) (*dims)[cut.axis] = cut.count < 0 ? Dim{} : Dim::of(cut.count);
@@ -244,12 +321,13 @@ base::Result<void> expandTo(KernelContext& context, const std::vector<std::int64
 }
 
 base::Result<void> inferExpand(InferContext& context) {
-    const base::Result<std::vector<std::int64_t>> request = intsOf(context.constant(1));
-    if (!context.in(0).shape || !request || context.constant(1).isNone()) {
+    const std::optional<Elements> request = context.elements(1);
+    const std::optional<Dims> wanted = request ? dimsOf(*request) : unknownDimsFrom(context.in(1));
+    if (!context.in(0).shape || !wanted) {
         setLike(context, 0, std::nullopt);
         return {};
     }
-    SONDE_ASSIGN(Dims dims, broadcastDims(*context.in(0).shape, dimsOf(Shape(*request))));
+    SONDE_ASSIGN(Dims dims, broadcastDims(*context.in(0).shape, *wanted));
     setLike(context, 0, std::move(dims));
     return {};
 }
@@ -295,10 +373,10 @@ base::Result<void> onnxTile(KernelContext& context) {
 
 base::Result<void> inferTile(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
-    const base::Result<std::vector<std::int64_t>> repeats = intsOf(context.constant(1));
-    if (dims && repeats && !context.constant(1).isNone() && repeats->size() == dims->size() && context.inputCount() == 2) {
+    const std::optional<Elements> repeats = context.elements(1);
+    if (dims && repeats && repeats->size() == dims->size() && context.inputCount() == 2) {
         for (std::size_t i = 0; i < dims->size(); ++i) {
-            if ((*repeats)[i] != 1) (*dims)[i] = (*dims)[i].known() ? Dim::of((*dims)[i].value * (*repeats)[i]) : Dim{};
+            if ((*repeats)[i].constant() != 1) (*dims)[i] = (tensor::Symbolic::of((*dims)[i]) * (*repeats)[i]).dim();
         }
     } else if (dims) {
         dims = unknownDims(dims->size());
@@ -358,22 +436,25 @@ base::Result<void> onnxPad(KernelContext& context) {
 base::Result<void> inferPad(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     const bool fromInput = context.inputCount() > 1;
-    if (!dims || (fromInput && (context.constant(1).isNone() || (context.has(3) && context.inputCount() > 3 && context.constant(3).isNone())))) {
+    std::optional<Elements> pads = fromInput ? context.elements(1) : std::optional(Elements{});
+    if (!dims || !pads || (fromInput && context.inputCount() > 3 && context.has(3) && context.constant(3).isNone())) {
         setLike(context, 0, dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
         return {};
     }
-    std::vector<std::int64_t> pads = context.attributes().getInts("pads", context.attributes().getInts("paddings"));
-    std::optional<std::vector<std::int64_t>> axes;
-    if (fromInput) {
-        SONDE_ASSIGN(pads, intsOf(context.constant(1)));
-        if (context.inputCount() > 3 && !context.constant(3).isNone()) {
-            SONDE_ASSIGN(axes, intsOf(context.constant(3)));
-        }
+    std::vector<std::size_t> on(dims->size());
+    for (std::size_t i = 0; i < on.size(); ++i) on[i] = i;
+    if (!fromInput) {
+        for (std::int64_t pad : context.attributes().getInts("pads", context.attributes().getInts("paddings"))) pads->push_back(tensor::Symbolic::of(pad));
+    } else if (context.inputCount() > 3 && !context.constant(3).isNone()) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> axes, intsOf(context.constant(3)));
+        SONDE_ASSIGN(on, axesOf(axes, dims->size()));
     }
-    SONDE_ASSIGN(const PadRequest request, padRequest(pads, axes, dims->size()));
-    for (std::size_t i = 0; i < dims->size(); ++i) {
-        const std::int64_t more = request.before[i] + request.after[i];
-        if (more != 0) (*dims)[i] = (*dims)[i].known() ? Dim::of(std::max<std::int64_t>(0, (*dims)[i].value + more)) : Dim{};
+    if (pads->size() != 2 * on.size()) return opError("pads must have " + std::to_string(2 * on.size()) + " entries");
+    for (std::size_t i = 0; i < on.size(); ++i) {
+        Dim& dim = (*dims)[on[i]];
+        const tensor::Symbolic more = (*pads)[i] + (*pads)[on.size() + i];
+        if (more.constant() == 0) continue;
+        dim = dim.known() && more.constant() ? Dim::of(std::max<std::int64_t>(0, dim.value + *more.constant())) : (tensor::Symbolic::of(dim) + more).dim();
     }
     setLike(context, 0, std::move(dims));
     return {};

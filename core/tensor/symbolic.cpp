@@ -279,13 +279,18 @@ Symbolic Symbolic::pick(const Symbolic& other, std::string_view function) const 
     const bool isMax = function == "max";
     const Symbolic difference = *this - other;
     if (difference.known()) {
-        // Symbols are not negative: signs of all coefficients alike decide.
+        // Tensors without elements aside, symbols are at least 1: with coefficients of one sign, that is the nearest to 0.
         const bool plain = std::ranges::all_of(*difference.m_terms, [](const auto& term) {
             return std::ranges::all_of(term.first, [](const std::string& factor) { return isPlainName(factor); });
         });
-        const auto all = [&](auto test) { return std::ranges::all_of(*difference.m_terms, [&](const auto& term) { return test(term.second); }); };
-        if (plain && all([](std::int64_t c) { return c >= 0; })) return isMax ? *this : other;
-        if (plain && all([](std::int64_t c) { return c <= 0; })) return isMax ? other : *this;
+        bool rises = plain, falls = plain;
+        double nearest = 0;  // the difference where all symbols are 1
+        for (const auto& [factors, coefficient] : *difference.m_terms) {
+            nearest += static_cast<double>(coefficient);
+            if (!factors.empty()) (coefficient > 0 ? falls : rises) = false;
+        }
+        if (rises && nearest >= 0) return isMax ? *this : other;
+        if (falls && nearest <= 0) return isMax ? other : *this;
     }
     if (!isInteger() || !other.isInteger()) return {};
     const std::string opposite = isMax ? "min(" : "max(";

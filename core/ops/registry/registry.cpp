@@ -59,7 +59,7 @@ std::optional<Elements> elementsOf(const Value& value) {
         result.push_back(number(value));
     } else if (value.isTensor()) {
         const Tensor& tensor = value.tensor();
-        if (tensor.rank() > 1 || tensor.numel() > kMost || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
+        if (tensor.numel() > kMost || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
         const bool isFloat = tensor::isFloating(tensor.dtype());
         for (std::int64_t i = 0; i < tensor.numel(); ++i) {
             result.push_back(isFloat ? Symbolic::of(tensor.toDouble(i)) : Symbolic::of(tensor.toInt64(i)));

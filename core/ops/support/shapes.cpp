@@ -75,6 +75,7 @@ base::Result<Dims> broadcastDims(const Dims& a, const Dims& b) {
             return opError("extents " + std::to_string(x.value) + " and " + std::to_string(y.value) + " cannot be broadcast together");
         else if (x.known()) result[i] = x;
         else if (y.known()) result[i] = y;
+        else result[i] = larger(tensor::Symbolic::of(x), tensor::Symbolic::of(y)).dim();
     }
     return result;
 }
@@ -92,6 +93,18 @@ Dims dimsOf(const Shape& shape) {
     Dims dims;
     for (std::int64_t extent : shape) dims.push_back(tensor::Dim::of(extent));
     return dims;
+}
+
+Dims dimsOf(const Elements& elements) {
+    Dims dims;
+    for (const tensor::Symbolic& element : elements) dims.push_back(element.dim());
+    return dims;
+}
+
+std::optional<Dims> unknownDimsFrom(const TypeInfo& request) {
+    const std::optional<Shape> count = request.staticShape();
+    if (!count || count->rank() != 1 || (*count)[0] >= 64) return std::nullopt;
+    return unknownDims(static_cast<std::size_t>((*count)[0]));
 }
 
 std::vector<std::int64_t> extentsOf(const Dims& dims) {

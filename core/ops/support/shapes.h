@@ -23,8 +23,14 @@ base::Result<double> numberOf(const Value& value);
 base::Result<std::int64_t> intOf(const Value& value);
 
 base::Result<Shape> broadcast(const Shape& a, const Shape& b);
-/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number.
+/// The same with unknown extents: unknown against 1 stays unknown, against a larger number is that number. Of two symbols it
+/// is the larger one.
 base::Result<Dims> broadcastDims(const Dims& a, const Dims& b);
+
+/// A request of extents as inference knows it: what is negative or open stays unknown.
+Dims dimsOf(const Elements& elements);
+/// As many unknown extents as a 1-D input has elements; nothing if that is not known or absurd.
+std::optional<Dims> unknownDimsFrom(const TypeInfo& request);
 
 /// The product of extents if all are known.
 std::optional<std::int64_t> knownProduct(const Dims& dims);

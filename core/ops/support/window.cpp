@@ -87,6 +87,7 @@ base::Result<Window> windowFromAttributes(const Attributes& attributes, std::spa
         window.padBegin.assign(rank, 0);
         window.padEnd.assign(rank, 0);
     } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+        window.same = true;
         for (std::size_t i = 0; i < rank; ++i) {
             if (spatial[i] < 0) continue;
             const std::int64_t outputs = (spatial[i] + window.stride[i] - 1) / window.stride[i];
@@ -142,6 +143,23 @@ std::vector<std::int64_t> extentsFrom(const Dims& dims, std::size_t first) {
     return extents;
 }
 
+namespace {
+
+/// The formula of Window::outputExtent on an extent that is not known.
+tensor::Symbolic symbolicExtent(const Window& window, std::size_t axis, const tensor::Symbolic& in) {
+    using tensor::Symbolic;
+    const Symbolic stride = Symbolic::of(window.stride[axis]);
+    if (window.same) return ceilDiv(in, stride);
+    const Symbolic free = in + Symbolic::of(window.padBegin[axis] + window.padEnd[axis] - window.span(axis));
+    const Symbolic one = Symbolic::of(std::int64_t{1});
+    if (!window.ceilMode) return floorDiv(free, stride) + one;
+    // With these, no window begins in the end padding.
+    const bool certain = window.padEnd[axis] + window.stride[axis] <= window.span(axis);
+    return certain ? ceilDiv(free, stride) + one : Symbolic();
+}
+
+}  // namespace
+
 Dims windowDims(const Window& window, const Dims& input, tensor::Dim channels) {
     Dims result{input[0], std::move(channels)};
     for (std::size_t i = 0; i < window.rank(); ++i) {
@@ -149,8 +167,7 @@ Dims windowDims(const Window& window, const Dims& input, tensor::Dim channels) {
         if (in.known()) {
             result.push_back(tensor::Dim::of(window.outputExtent(i, in.value)));
         } else {
-            const bool same = window.stride[i] == 1 && window.padBegin[i] + window.padEnd[i] == window.span(i) - 1;
-            result.push_back(same ? in : tensor::Dim{});
+            result.push_back(symbolicExtent(window, i, tensor::Symbolic::of(in)).dim());
         }
     }
     return result;

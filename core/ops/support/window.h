@@ -10,6 +10,7 @@ namespace sonde::ops {
 struct Window {
     std::vector<std::int64_t> kernel, stride, dilation, padBegin, padEnd;
     bool ceilMode = false;
+    bool same = false;  ///< auto_pad SAME: pads depend on the input, the output has ceil(in / stride)
 
     std::size_t rank() const { return kernel.size(); }
     /// kernel extent with its holes: dilation·(kernel − 1) + 1.

@@ -40,6 +40,9 @@ class TestSymbolic : public QObject {
         row("(N+5)%3", "(N+2)%3");
         row("max(N,0)", "N");
         row("max(N,N+1)", "N+1");
+        row("max(T-1,0)", "T-1");
+        row("max(T-2,0)", "max(T-2,0)");
+        row("min(1,N)", "1");
         row("min(64,T)", "min(T,64)");
         row("max(T,min(T,64))", "T");
         row("max(M,N)", "max(M,N)");
