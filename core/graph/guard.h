@@ -15,6 +15,7 @@ inline constexpr const char* kGuardKind = "kind";          ///< "bool", "int", "
 inline constexpr const char* kGuardExpected = "expected";  ///< int (a truth is 0 or 1), or float
 inline constexpr const char* kGuardSentence = "sentence";  ///< "took the branch because x.sum() > 0 was true"
 inline constexpr const char* kGuardSource = "source";      ///< qualname of the module that decided; "" is the root
+inline constexpr const char* kGuardClass = "class";        ///< class of that module
 
 inline bool isGuard(const Expr& expr) { return expr.op.name == kGuardName && expr.op.domain == kGuardDomain; }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/ops/support/invoke.h"
-#include "core/ops/support/row.h"
+#include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -69,7 +69,11 @@ base::Result<void> guard(KernelContext& context) {
     if (!isNumber) return opError("a guard expects a number");
     SONDE_ASSIGN(auto came, asked(context, kind));
     if (!agree(*expected, came.second)) {
-        return opError("the guard does not hold: the trace " + context.attributes().getString("sentence", "followed a value") + ", expected " +
+        // A module below the root is named by its path anyway.
+        const bool isRoot = context.attributes().getString("source", "").empty();
+        const std::string moduleClass = isRoot ? context.attributes().getString("class", "") : "";
+        return opError("the guard does not hold: " + (moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + "the trace " +
+                       context.attributes().getString("sentence", "followed a value") + ", expected " +
                        text(*expected, kind) + " but got " + text(came.second, kind))
             .withHint("this input takes another way than the example of the trace; trace again with an example that takes it");
     }
@@ -103,12 +107,9 @@ base::Result<void> condition(KernelContext& context) {
 
 void define_guard(Registry& registry) {
     registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
-                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("source", "")
+                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("source", "").attrString("class", "")
                      .runs(guard, inferGuard));
-    OpDef cond = atenRow("cond(t pred, t true_fn, t false_fn, t operands) -> t", "one of two functions of the operands", Category::Control, condition);
-    cond.domain = "prim";
-    for (Formal& input : cond.inputs) input.tensorOnly = false;
-    registry.add(std::move(cond));
+    registry.add(primRow("cond(t pred, t true_fn, t false_fn, t operands) -> t", "one of two functions of the operands", Category::Control, condition));
 }
 
 }  // namespace sonde::ops

@@ -2,7 +2,7 @@
 
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/row.h"
+#include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/views.h"
 #include "core/tensor/ellipsis_value.h"
@@ -192,10 +192,8 @@ base::Result<void> getAttribute(KernelContext& context) {
 
 void addPrim(Registry& registry, std::string_view schema, std::string_view summary, Category category,
              base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
-    OpDef def = atenRow(schema, summary, category, kernel, infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
-    def.domain = "prim";
+    OpDef def = primRow(schema, summary, category, kernel, infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
     def.acceptsStrided = true;
-    for (Formal& input : def.inputs) input.tensorOnly = false;
     registry.add(std::move(def));
 }
 

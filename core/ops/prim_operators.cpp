@@ -5,7 +5,7 @@
 
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/row.h"
+#include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -198,14 +198,6 @@ base::Result<void> inferNumber(InferContext& context) {
     type.kind = kind;
     context.set(0, std::move(type));
     return {};
-}
-
-OpDef primRow(std::string_view schema, std::string_view summary, Category category, std::function<base::Result<void>(KernelContext&)> kernel,
-              std::function<base::Result<void>(InferContext&)> infer = {}) {
-    OpDef def = atenRow(schema, summary, category, std::move(kernel), std::move(infer));
-    def.domain = "prim";
-    for (Formal& input : def.inputs) input.tensorOnly = false;
-    return def;
 }
 
 constexpr std::string_view kSchemas[] = {

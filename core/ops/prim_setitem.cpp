@@ -6,7 +6,7 @@
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/row.h"
+#include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -99,18 +99,11 @@ base::Result<void> transformItem(KernelContext& context) {
     return {};
 }
 
-void add(Registry& registry, std::string_view schema, std::string_view summary, base::Result<void> (*kernel)(KernelContext&)) {
-    OpDef def = atenRow(schema, summary, Category::Tensor, kernel, inferSame);
-    def.domain = "prim";
-    for (Formal& input : def.inputs) input.tensorOnly = false;
-    registry.add(std::move(def));
-}
-
 }  // namespace
 
 void define_prim_setitem(Registry& registry) {
-    add(registry, "setitem(t self, t index, t value) -> t", "x with x[index] = value", setItem);
-    add(registry, "setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", transformItem);
+    registry.add(primRow("setitem(t self, t index, t value) -> t", "x with x[index] = value", Category::Tensor, setItem, inferSame));
+    registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
 }
 
 }  // namespace sonde::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -184,40 +184,34 @@ base::Result<void> inferKind(InferContext& context) {
     return {};
 }
 
-Row primitive(std::string_view name, std::string_view summary, Category category) {
-    Row row(name, 1, summary, category);
-    row.domain("prim").strided();
-    return row;
-}
-
 }  // namespace
 
 void define_prim_structure(Registry& registry) {
-    registry.add(primitive("ListConstruct", "a list of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("list")
+    registry.add(primRow("ListConstruct", "a list of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("list")
                      .runs(construct<ValueKind::List>, inferConstruct<ValueKind::List>));
-    registry.add(primitive("TupleConstruct", "a tuple of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("tuple")
+    registry.add(primRow("TupleConstruct", "a tuple of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("tuple")
                      .runs(construct<ValueKind::Tuple>, inferConstruct<ValueKind::Tuple>));
-    registry.add(primitive("DictConstruct", "a dict of keys and values in turn", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
+    registry.add(primRow("DictConstruct", "a dict of keys and values in turn", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
                      .runs(constructDict, inferKind<ValueKind::Dict>));
     for (const std::string_view name : {"ListUnpack", "TupleUnpack"}) {
-        registry.add(primitive(name, "the elements, each an output", Category::Sequence).anyIn("whole").out("items", Arity::Variadic).runs(unpack, inferUnpack));
+        registry.add(primRow(name, "the elements, each an output", Category::Sequence).anyIn("whole").out("items", Arity::Variadic).runs(unpack, inferUnpack));
     }
-    registry.add(primitive("NumToTensor", "a number as a tensor without dimensions", Category::Other).anyIn("a").out("tensor")
+    registry.add(primRow("NumToTensor", "a number as a tensor without dimensions", Category::Other).anyIn("a").out("tensor")
                      .runs(numberToTensor, inferNumberToTensor));
-    registry.add(primitive("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>));
-    registry.add(primitive("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>));
-    registry.add(primitive("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>));
-    registry.add(primitive("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
-    registry.add(primitive("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferKind<ValueKind::Bool>));
-    registry.add(primitive("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferKind<ValueKind::Bool>));
-    registry.add(primitive("append", "a list with one more element", Category::Sequence).anyIn("list").anyIn("item").out("longer")
+    registry.add(primRow("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>));
+    registry.add(primRow("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>));
+    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>));
+    registry.add(primRow("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
+    registry.add(primRow("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferKind<ValueKind::Bool>));
+    registry.add(primRow("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferKind<ValueKind::Bool>));
+    registry.add(primRow("append", "a list with one more element", Category::Sequence).anyIn("list").anyIn("item").out("longer")
                      .runs(append, inferKind<ValueKind::List>));
-    registry.add(primitive("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item));
-    registry.add(primitive("contains", "whether an element is there", Category::Logic).anyIn("whole").anyIn("item").out("found")
+    registry.add(primRow("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item));
+    registry.add(primRow("contains", "whether an element is there", Category::Logic).anyIn("whole").anyIn("item").out("found")
                      .runs(contains, inferKind<ValueKind::Bool>));
-    registry.add(primitive("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>));
-    registry.add(primitive("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>));
-    registry.add(primitive("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferKind<ValueKind::Int>));
+    registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>));
+    registry.add(primRow("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>));
+    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferKind<ValueKind::Int>));
 }
 
 }  // namespace sonde::ops
