@@ -1,5 +1,7 @@
 #include "core/trace/concrete_run.h"
 
+#include <set>
+
 #include "core/graph/argument_value.h"
 #include "core/graph/guard.h"
 #include "core/trace/guard_sentence.h"
@@ -51,10 +53,19 @@ base::Result<std::vector<Value>> ConcreteRun::resultOf(BodyId body) const {
 
 base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
     const auto read = [this](NodeId node) { return find(node); };
+    const auto lacking = [&] {
+        for (const NodeId input : expr.inputs) {
+            if (const auto problem = m_problems.find(input); problem != m_problems.end()) {
+                const bool isPassedOn = problem->second.starts_with("of '");  // the first one is what matters
+                return base::runError(isPassedOn ? problem->second : "of '" + m_graph->node(input).name + "': " + problem->second);
+            }
+        }
+        return base::runError("a value that it needs is not known");
+    };
     std::vector<Value> arguments;
     for (const graph::Argument& argument : expr.arguments) {
         auto value = graph::argumentValue(argument, read);
-        if (!value) return base::runError("a value that it needs is not known");
+        if (!value) return lacking();
         arguments.push_back(std::move(*value));
     }
     if (expr.kind == ExprKind::Output && !arguments.empty()) return std::vector<Value>{arguments.front()};
@@ -68,7 +79,7 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
     std::vector<std::pair<std::string, Value>> keywords;
     for (const auto& [name, argument] : expr.keywords) {
         auto value = graph::argumentValue(argument, read);
-        if (!value) return base::runError("a value that it needs is not known");
+        if (!value) return lacking();
         keywords.emplace_back(name, std::move(*value));
     }
     return m_evaluator->evaluate(expr.op, arguments, keywords, expr.outputs.size());
@@ -92,6 +103,37 @@ void ConcreteRun::recorded(ExprId id) {
         if (results && i < results->size()) set(expr.outputs[i], std::move((*results)[i]));
         else m_problems.insert_or_assign(expr.outputs[i], results ? std::string("it was not computed") : results.error().text());
     }
+}
+
+namespace {
+
+/// The tensor that a view is cut out of; an invalid id if the expr makes memory of its own.
+NodeId baseOf(const graph::InternalGraph& graph, NodeId node) {
+    static const std::set<std::string, std::less<>> views{"getitem", "slice", "select", "view", "reshape", "flatten", "transpose", "t", "permute", "squeeze",
+                                                          "unsqueeze", "expand", "narrow", "chunk", "split", "unbind", "detach", "getattr", "diagonal"};
+    const Expr& expr = graph.expr(graph.node(node).producer);
+    if (expr.arguments.empty() || expr.arguments.front().kind != graph::Argument::Kind::Node) return {};
+    return views.contains(expr.op.name.substr(0, expr.op.name.find('.'))) ? expr.arguments.front().node : NodeId();
+}
+
+}  // namespace
+
+void ConcreteRun::forget(NodeId node) {
+    m_values.erase(node);
+    m_problems.insert_or_assign(node, "its memory was changed in place through a part of it");
+}
+
+void ConcreteRun::rebound(NodeId before, NodeId after) {
+    std::vector<NodeId> others;
+    for (const auto& [node, value] : m_values) {
+        for (NodeId base = baseOf(*m_graph, node); base.valid(); base = baseOf(*m_graph, base)) {
+            if (base == before && node != after) others.push_back(node);
+        }
+    }
+    for (NodeId base = baseOf(*m_graph, before); base.valid(); base = baseOf(*m_graph, base)) others.push_back(base);
+    for (const NodeId node : others) forget(node);
+    if (const auto made = m_values.find(after); made != m_values.end()) set(before, Value(made->second));
+    else forget(before);
 }
 
 std::optional<Value> ConcreteRun::known(NodeId node, KnownUse use) {
@@ -127,6 +169,7 @@ void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
     expr.attributes.set(graph::kGuardExpected, came);
     expr.attributes.set(graph::kGuardSentence, guardSentence(use, expressionText(*m_graph, node), came));
     expr.attributes.set(graph::kGuardSource, m_tracer->currentModuleQualifiedName());
+    expr.attributes.set(graph::kGuardClass, std::string(expr.moduleClass));
     set(recorded.node(), std::move(asked));
 }
 

@@ -24,6 +24,8 @@ class ConcreteRun final : public Follower {
     void inputMade(graph::NodeId input) override;
     void inputBound(graph::NodeId inner, graph::NodeId outer) override;
     void recorded(graph::ExprId expr) override;
+    /// The old node is worth what the new one is from now on; what shares its memory otherwise is not known any more.
+    void rebound(graph::NodeId before, graph::NodeId after) override;
     std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
 
     /// The trace is over: every node gets the type that its value had, and the values are let go.
@@ -34,6 +36,7 @@ class ConcreteRun final : public Follower {
     void set(graph::NodeId node, tensor::Value value) { m_values.insert_or_assign(node, std::move(value)); }
     base::Result<std::vector<tensor::Value>> compute(const graph::Expr& expr) const;
     base::Result<std::vector<tensor::Value>> resultOf(graph::BodyId body) const;
+    void forget(graph::NodeId node);
     void guard(graph::NodeId node, KnownUse use, const tensor::Value& value);
 
     std::map<std::string, tensor::Value> m_examples;

@@ -26,6 +26,8 @@ class Follower {
     virtual void inputBound(graph::NodeId inner, graph::NodeId outer) = 0;
     /// An expr without bodies, or a call whose bodies or Callable are complete now.
     virtual void recorded(graph::ExprId expr) = 0;
+    /// An in-place operation has made `after` of `before`, which programs go on to call by its old node.
+    virtual void rebound(graph::NodeId before, graph::NodeId after) { (void)before, (void)after; }
     /// The value, or what is enough of it to answer; nothing: the trace goes on as if there was no follower.
     virtual std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) = 0;
 };

@@ -469,6 +469,7 @@ NodeId Tracer::current(NodeId node) const {
 
 void Tracer::rebind(NodeId before, NodeId after) {
     if (followsInPlace()) m_rebound[current(before)] = after;
+    else if (m_follower) m_follower->rebound(before, after);
 }
 
 Argument Tracer::toArgument(const Var& var) {

@@ -182,6 +182,48 @@ class TestConcreteRun : public QObject {
         QVERIFY(recording.error && holds(recording.error->text(), "gate/guard"));
     }
 
+    void aGuardOfTheRootNamesItsClass() {
+        const auto net = custom("Thermostat", [](Custom&, In in) { return nn::sum(in[0]) > 0 ? in[0] * 2 : in[0]; });
+        const auto graph = followed(net, {{"x", floats({1}, {1})}});
+        const exec::Recording recording = runGraph(graph, {floats({1}, {-4})});
+        QVERIFY(recording.error && holds(recording.error->text(), "in the root module, class Thermostat"));
+    }
+
+    /// In-place operations are recorded by this tracer as they come; what is asked after them is asked of the new value.
+    void customTracesFollowWhatWasWritten() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom&, In in) {
+            const Var c = in[0].method("clone");
+            c.method("add_", {Var(10)}, {}, "add_.Scalar");
+            const Var d = c + 1;
+            return nn::sum(d) > 5 ? d * 2 : d;
+        });
+        trace::CustomTracer tracer;
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({1}, {-5})}}, document::kernelEvaluator());
+        tracer.setFollower(run);
+        const auto graph = tracer.traceCustom(net);
+        QVERIFY2(graph.has_value(), graph ? "" : graph.error().text().c_str());
+        run->finish(**graph);
+        // -5 + 10 + 1 = 6: the branch with the product.
+        QVERIFY((*graph)->findNode("mul").valid());
+        QCOMPARE(producer(**graph, "guard").attributes.getInt("expected", -1), std::int64_t{1});
+    }
+
+    void whatAViewHasChangedIsNotGuessed() {
+        const trace::EvaluatorScope evaluator(document::kernelEvaluator());
+        const auto net = custom("Net", [](Custom&, In in) {
+            const Var c = in[0].method("clone");
+            c[Var(0)].method("add_", {Var(10)}, {}, "add_.Scalar");
+            return nn::sum(c) > 5 ? c * 2 : c;
+        });
+        trace::CustomTracer tracer;
+        const auto run = std::make_shared<trace::ConcreteRun>(std::map<std::string, Value>{{"x", floats({2}, {-5, 0})}}, document::kernelEvaluator());
+        tracer.setFollower(run);
+        const auto graph = tracer.traceCustom(net);
+        QVERIFY(!graph.has_value());
+        QVERIFY2(holds(graph.error().text(), "changed in place"), graph.error().text().c_str());
+    }
+
     void typesAreThoseOfTheExample() {
         const auto graph = followed(branching(), {{"x", floats({2}, {1, 1})}});
         QCOMPARE(graph->node(graph->findNode("mul")).type.text(), std::string("float32[2]"));
