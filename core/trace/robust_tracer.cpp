@@ -68,6 +68,18 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_p
     }
 }
 
+/// What stops a trace in which every parameter is symbolic, defaults or not: that is what fx says of the module.
+std::optional<std::string> RobustTracer::plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+    const bool anyDefault = std::ranges::any_of(root->signature(), [](const ForwardParameter& p) { return p.fallback && !p.fallback->isTensor(); });
+    if (m_asReference || !anyDefault || !concrete.empty()) return std::nullopt;
+    const auto seen = m_seen;
+    const auto failed = m_failed;
+    const auto tried = trace(root, {});
+    m_seen = seen;
+    m_failed = failed;
+    return tried ? std::nullopt : std::optional(tried.error().what);
+}
+
 Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
     m_alive.push_back(root);
     ConcreteArguments effective;
@@ -80,7 +92,7 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
     if (result) {
         m_last = std::move(*result);
     } else {
-        m_failed.emplace(root.get(), result.error().what);
+        m_failed.emplace(root.get(), plainFailure(root, concrete).value_or(result.error().what));
         m_last = std::make_shared<graph::InternalGraph>();
     }
     return m_last;

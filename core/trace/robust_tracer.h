@@ -58,6 +58,7 @@ class RobustTracer : public ModulePathTracer {
 
   private:
     base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
+    std::optional<std::string> plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
 
     bool m_asReference;
     bool m_again = false;

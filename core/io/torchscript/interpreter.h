@@ -59,6 +59,8 @@ class Interpreter {
     /// x.size() taken apart, if that is what the call for dimension 0 is part of.
     std::optional<ScriptValue> sizeOfUnpacked(const Expression& expression, const ScriptValue& tensor);
 
+    /// What is known of a tensor's form without a run: its number of dimensions inside of a leaf; parts of its size.
+    std::optional<ScriptValue> formOf(const std::string& name, const std::vector<ScriptValue>& arguments);
     /// Element `item` of a list of parts (chunk, split) with what it is a view of.
     ScriptValue partOf(const Var& list, std::size_t item, ScriptValue value) const;
 
@@ -67,6 +69,7 @@ class Interpreter {
         ViewStep step;
     };
     std::unordered_map<graph::NodeId, Parts> m_parts;  ///< by the node of the list
+    std::unordered_map<graph::NodeId, std::int64_t> m_ranks;  ///< asserted already
     Archive& m_archive;
     std::unordered_map<const Expression*, ScriptValue> m_sizes;  ///< of calls size(x, i), recorded with the one for 0
     std::vector<Var> m_numberTensors;  ///< nodes NumToTensor of the calls that go on; those that nothing uses are taken back

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/known_rank.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
@@ -20,6 +21,10 @@ using trace::TraceErrorKind;
 using Kind = Expression::Kind;
 
 namespace {
+
+/// fx's words: users search for them.
+constexpr const char* kLengthText =
+    "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call torch.fx.wrap('len') at module scope";
 
 [[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
 
@@ -303,6 +308,9 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
         if (const auto* dict = arguments[0].as<std::shared_ptr<DictValue>>()) Region::noteChange(*dict);
     }
     if (name == "wait" && arguments.size() == 1) return arguments[0];
+    if (name == "len" && arguments.size() == 1 && arguments[0].isProxy() && !recordsControlFlow() && !trace::Tracer::active()->knowsValues()) {
+        fail(TraceErrorKind::Length, kLengthText);
+    }
     // A number that was a tensor when it was traced (x.shape[0] as NumToTensor).
     if (name == "detach" && arguments.size() == 1 && (arguments[0].isNumber() || arguments[0].isProxy())) return arguments[0];
     if (name == "_unwrap_optional" && arguments.size() == 1) {
@@ -311,6 +319,9 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     }
     if ((name == "item" || name == "ScalarImplicit" || name == "IntImplicit" || name == "FloatImplicit") && arguments.size() == 1 && isSymbolic(arguments[0])) {
         return ScriptValue(trace::callFunction(trace::Function{"item", "item", "Tensor.item", false, "prim"}, {toVar(arguments[0])}));
+    }
+    if (keywords.empty()) {
+        if (auto known = formOf(name, arguments)) return *known;
     }
     ScriptValue result;
     if (keywords.empty() && recordsControlFlow() && callSymbolic(name, arguments, result)) return result;
@@ -336,6 +347,34 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
     // A list of parts that only a run knows: its elements will be views.
     if (step && step->kind == ViewStep::Kind::Item && result.isProxy()) m_parts[result.plain()->node()] = {receiver, *step};
     return result;
+}
+
+std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const std::vector<ScriptValue>& arguments) {
+    if (arguments.empty() || !trace::Tracer::active() || !isSymbolic(arguments[0])) return std::nullopt;
+    // x.shape[-2:] of a list that only a run knows.
+    if (name == "slice" && arguments[0].isProxy() && isSizeList(*arguments[0].plain())) {
+        const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+            const Var var = i < arguments.size() ? toVar(arguments[i]) : Var();
+            return var.kind() == Var::Kind::Value && var.value().isNumber() && var.toInt() == otherwise ? Var() : var;
+        };
+        return ScriptValue((*arguments[0].plain())[Var::slice(bound(1, 0), bound(2, kToTheEnd), bound(3, 1))]);
+    }
+    const bool asksRank = name == "dim" || name == "prim.ndim";
+    if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow() || !insideLeaf()) return std::nullopt;
+    // The inside of a leaf branches on the number of dimensions and loops over them. Where the operators around say how many
+    // there are, the way that is taken for that many is drawn, and the graph asserts it.
+    const Var tensor = toVar(arguments[0]);
+    const auto rank = tensor.isProxy() ? likelyRank(*tensor.tracer().recorded(), tensor.node()) : std::nullopt;
+    if (!rank) return std::nullopt;
+    if (m_ranks.emplace(tensor.node(), *rank).second) {
+        const Var holds = trace::callFunction(trace::Function{"dim", "dim", "torch.dim", false}, {tensor}) == Var(*rank);
+        const std::string text = "the model was drawn for a tensor of " + std::to_string(*rank) + " dimensions here";
+        trace::callFunction(trace::Function{"_assert", "_assert", "torch._assert", false, "prim"}, {holds, text});
+    }
+    if (asksRank) return ScriptValue(Var(*rank));
+    std::vector<ScriptValue> extents;
+    for (std::int64_t i = 0; i < *rank; ++i) extents.push_back(callOperator("size", {arguments[0], ScriptValue(Var(i))}, {}));
+    return makeList(std::move(extents));
 }
 
 ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue value) const {

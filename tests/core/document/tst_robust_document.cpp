@@ -42,7 +42,7 @@ class TestRobustDocument : public QObject {
         QTest::addColumn<bool>("messageToo");
         QTest::newRow("control_flow") << true;
         QTest::newRow("robust_nested") << true;
-        QTest::newRow("script_features") << false;
+        QTest::newRow("script_features") << true;
     }
     void listingEqualsTheReference() {
         QFETCH(bool, messageToo);

@@ -282,6 +282,25 @@ class TestTorchScriptGraphs : public QObject {
     }
 
   private:
+    /// These branch on the number of dimensions and loop over it: drawn for what the convolutions before them give, and
+    /// asserted.
+    void theInsideOfUpsampleAndGroupNormIsDrawn() {
+        const struct {
+            const char* model;
+            const char* node;
+        } expected[] = {{"unet_small", "up2_up/upsample_bilinear2d"}, {"nested_containers", "stages_0_1/group_norm"}};
+        for (const auto& [model, node] : expected) {
+            const DocumentPtr document = open(QString(model) + ".script.pt");
+            QVERIFY(document);
+            QVERIFY2(document->graph->findNode(node).valid(), node);
+            for (graph::ExprId id : document->graph->main().order) QVERIFY(!document->graph->expr(id).callable);
+            const Expr* assertion = findExpr(*document->graph, "_assert");
+            QVERIFY(assertion);
+            const exec::Recording recording = runAll(*document, QString(model) + ".npz");
+            QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        }
+    }
+
     /// What an archive keeps of the table that fx prints: names, kinds of nodes (it cannot tell methods from functions),
     /// targets of modules and attributes, originating modules, and the types of the values.
     static void compareTable(const document::Document& document, const QString& model) {

@@ -1,0 +1,146 @@
+#include "core/io/torchscript/known_rank.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "core/trace/tracer.h"
+
+namespace sonde::io::script {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+
+namespace {
+
+constexpr int kMaxDepth = 400;
+
+std::string baseName(const std::string& op) {
+    std::string name = op.substr(0, op.find('.'));
+    if (name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) name.pop_back();
+    return name;
+}
+
+bool keepsRank(const std::string& name) {
+    static const std::set<std::string, std::less<>> names{
+        "relu", "relu6", "gelu", "silu", "mish", "elu", "selu", "celu", "hardswish", "hardsigmoid", "hardtanh", "leaky_relu", "prelu", "rrelu",
+        "sigmoid", "tanh", "softplus", "softmax", "log_softmax", "exp", "log", "sqrt", "neg", "abs", "clamp", "floor", "pow", "dropout", "feature_dropout",
+        "batch_norm", "instance_norm", "group_norm", "layer_norm", "local_response_norm", "contiguous", "to", "clone", "detach", "linear", "pad",
+        "constant_pad_nd", "reflection_pad2d", "replication_pad2d", "permute", "transpose", "roll", "flip", "cumsum", "masked_fill", "slice", "narrow",
+        "copy", "fill", "zero", "zeros_like", "ones_like", "index_put", "expand_as", "channel_shuffle"};
+    return names.contains(name);
+}
+
+/// conv2d, max_pool2d, upsample_bilinear2d: batch, channels and so many.
+std::optional<std::int64_t> rankInName(const std::string& name) {
+    if (name.size() < 2 || name.back() != 'd' || name[name.size() - 2] < '1' || name[name.size() - 2] > '3') return std::nullopt;
+    const bool isSpatial = name.starts_with("conv") || name.find("pool") != std::string::npos || name.starts_with("upsample_");
+    return isSpatial ? std::optional<std::int64_t>(name[name.size() - 2] - '0' + 2) : std::nullopt;
+}
+
+class RankFinder {
+  public:
+    explicit RankFinder(const InternalGraph& graph) : m_graph(graph) {}
+
+    std::optional<std::int64_t> of(NodeId id, int depth = 0) const {
+        if (depth > kMaxDepth) return std::nullopt;
+        const graph::Node& node = m_graph.node(id);
+        if (node.constant && node.constant->isTensor()) return static_cast<std::int64_t>(node.constant->tensor().rank());
+        if (node.type.shape) return static_cast<std::int64_t>(node.type.shape->size());
+        const Expr& maker = m_graph.expr(node.producer);
+        if (maker.kind == ExprKind::Input) return ofInput(maker, id, depth);
+        if (maker.kind == ExprKind::CallModule) return maker.bodies.empty() ? std::nullopt : of(m_graph.body(maker.bodies.front()).result, depth + 1);
+        return maker.outputs.size() == 1 ? ofResult(maker, depth) : std::nullopt;
+    }
+
+  private:
+    std::optional<std::int64_t> of(const Argument& argument, int depth) const {
+        if (argument.kind == Argument::Kind::Node) return of(argument.node, depth);
+        if (argument.kind == Argument::Kind::Constant && argument.constant.isTensor()) return static_cast<std::int64_t>(argument.constant.tensor().rank());
+        return std::nullopt;
+    }
+
+    /// The inside of a called module: what the call is given.
+    std::optional<std::int64_t> ofInput(const Expr& input, NodeId id, int depth) const {
+        const graph::Body& body = m_graph.body(input.body);
+        if (!body.owner.valid()) return std::nullopt;
+        const Expr& call = m_graph.expr(body.owner);
+        const auto at = static_cast<std::size_t>(std::ranges::find(body.inputs, id) - body.inputs.begin());
+        if (call.kind != ExprKind::CallModule || at >= call.inputs.size()) return std::nullopt;
+        return of(call.inputs[at], depth + 1);
+    }
+
+    std::optional<std::int64_t> ofResult(const Expr& maker, int depth) const {
+        if (maker.arguments.empty()) return std::nullopt;
+        const Argument& first = maker.arguments.front();
+        const std::string name = baseName(maker.op.name);
+        if (const auto rank = rankInName(name)) return rank;
+        if (name == "_convolution" || name == "convolution") return maker.arguments.size() > 1 ? of(maker.arguments[1], depth + 1) : std::nullopt;
+        if (name == "setitem" || keepsRank(name)) return of(first, depth + 1);
+        if (name == "unsqueeze") return plus(of(first, depth + 1), 1);
+        if ((name == "view" || name == "reshape") && maker.arguments.size() == 2 && maker.arguments[1].kind == Argument::Kind::List) {
+            return static_cast<std::int64_t>(maker.arguments[1].items.size());
+        }
+        if ((name == "cat" || name == "stack") && first.kind == Argument::Kind::List && !first.items.empty()) {
+            return plus(of(first.items.front(), depth + 1), name == "stack" ? 1 : 0);
+        }
+        if (name == "add" || name == "sub" || name == "mul" || name == "div" || name == "truediv") return ofPair(maker, depth);
+        return std::nullopt;
+    }
+
+    static std::optional<std::int64_t> plus(std::optional<std::int64_t> rank, std::int64_t more) {
+        return rank ? std::optional(*rank + more) : std::nullopt;
+    }
+
+    /// The larger one of two tensors; numbers do not count.
+    std::optional<std::int64_t> ofPair(const Expr& maker, int depth) const {
+        std::optional<std::int64_t> largest;
+        for (std::size_t i = 0; i < 2 && i < maker.arguments.size(); ++i) {
+            const Argument& operand = maker.arguments[i];
+            if (operand.kind == Argument::Kind::Constant && operand.constant.isNumber()) continue;
+            const auto rank = of(operand, depth + 1);
+            if (!rank) return std::nullopt;
+            largest = std::max(largest.value_or(0), *rank);
+        }
+        return largest;
+    }
+
+    const InternalGraph& m_graph;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> likelyRank(const InternalGraph& graph, NodeId node) { return RankFinder(graph).of(node); }
+
+bool isSizeList(const trace::Var& var) {
+    if (!var.isProxy() || !var.tracer().recorded()) return false;
+    const InternalGraph& graph = *var.tracer().recorded();
+    NodeId node = var.node();
+    for (int depth = 0; depth < kMaxDepth; ++depth) {
+        const Expr& maker = graph.expr(graph.node(node).producer);
+        if (maker.op.name == "size") return true;
+        if (maker.op.domain != "prim" || maker.arguments.size() != 2 || maker.arguments[0].kind != Argument::Kind::Node) return false;
+        if (maker.op.name == "getattr") {
+            const Argument& name = maker.arguments[1];
+            return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String && name.constant.toString() == "shape";
+        }
+        if (maker.op.name != "getitem" || maker.arguments[1].kind != Argument::Kind::Slice) return false;
+        node = maker.arguments[0].node;
+    }
+    return false;
+}
+
+bool insideLeaf() {
+    const trace::Tracer* tracer = trace::Tracer::active();
+    if (!tracer || !tracer->recorded()) return false;
+    const InternalGraph& graph = *tracer->recorded();
+    for (graph::ExprId owner = graph.body(tracer->currentBody()).owner; owner.valid(); owner = graph.body(graph.expr(owner).body).owner) {
+        if (graph.expr(owner).kind == ExprKind::CallModule) return true;
+    }
+    return false;
+}
+
+}  // namespace sonde::io::script
