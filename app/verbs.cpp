@@ -9,6 +9,7 @@ Verb traceVerb();
 Verb runVerb();
 Verb checkVerb();
 Verb benchVerb();
+Verb dumpVerb();
 Verb opsVerb();
 Verb modelsVerb();
 Verb conformanceVerb();
@@ -19,7 +20,7 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

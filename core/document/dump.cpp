@@ -1,0 +1,229 @@
+#include "core/document/dump.h"
+
+#include <algorithm>
+
+#include "core/document/model_passes.h"
+#include "core/exec/run.h"
+#include "core/io/dump/input_transform.h"
+#include "core/ops/registry/registry.h"
+
+namespace sonde::document {
+
+namespace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Value;
+
+/// Layouts, precisions and fusions are ways for other engines to compute; this one chooses its own when it runs.
+base::Result<void> checkInference(const io::dump::InferenceOptions& options) {
+    const auto refuse = [](const std::string& name) {
+        return base::usageError("the option " + name + " says how another engine computes, and this one has no such form", "--option",
+                                "leave it out: layouts and fusions are chosen when the graph runs");
+    };
+    io::dump::InferenceOptions plain;
+    plain.fuseGrain = options.fuseGrain;
+    if (options.bits() == plain.bits()) return {};
+    SONDE_ASSIGN(const std::vector<std::string> names, io::dump::InferenceOptions::names(options.bits() & ~std::uint64_t{64}));
+    return refuse(names.front());
+}
+
+/// "ADD" of aten::add.Tensor, "FC" of a called module fc.
+std::string operatorName(const Expr& expr) {
+    std::string name = expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1) : expr.op.name.substr(0, expr.op.name.find('.'));
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return name;
+}
+
+/// Equal names get numbers: name[0], name[1].
+void makeUnique(std::vector<std::string>& names) {
+    const std::vector<std::string> before = names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::ranges::count(before, before[i]) < 2) continue;
+        names[i] += '[' + std::to_string(std::count(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(i), before[i])) + ']';
+    }
+}
+
+base::Result<std::vector<std::string>> outputNames(const InternalGraph& graph, const DumpOptions& options) {
+    const std::size_t count = graph.outputs().size();
+    if (count == 0) return base::usageError("Can't dump empty graph: the model gives no value");
+    const Argument& result = graph.main().result;
+    if (result.kind == Argument::Kind::Dict) {
+        if (!options.outputNames.empty()) return base::usageError("TypeError: the outputs are a dict and have names already", "--output-names");
+    }
+    if (!options.outputNames.empty()) {
+        if (options.outputNames.size() != count) return base::usageError("wrong number of output_names, should be " + std::to_string(count) + " values", "--output-names");
+        return options.outputNames;
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool isKey = result.kind == Argument::Kind::Dict && result.items.size() == count && result.keys[i].kind() == tensor::ValueKind::String;
+        if (isKey) names.push_back(result.keys[i].toString());
+        else if (options.keepVarName == 0) names.push_back("unnamed" + std::to_string(i));
+        else names.push_back(operatorName(graph.expr(graph.node(graph.outputs()[i]).producer)));
+    }
+    makeUnique(names);
+    return names;
+}
+
+/// A node gets a name; who had it gives way.
+base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& name) {
+    if (const NodeId other = graph.findNode(name); other.valid() && other != node) {
+        std::string free = name + "_0";
+        for (int i = 1; graph.findNode(free).valid(); ++i) free = name + '_' + std::to_string(i);
+        SONDE_TRY(graph.rename(other, free));
+    }
+    return graph.rename(node, name);
+}
+
+base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
+                                                         const base::WorkContext& work) {
+    std::vector<io::InputInfo> infos;
+    for (const NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type});
+    io::InputOptions how = options.input;
+    how.image.resize = options.resizeInput;
+    std::vector<std::vector<Value>> cases;
+    for (const std::string& spec : inputData) {
+        if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
+            return base::usageError("random numbers are neither resized nor transformed", spec, "leave --resize-input and --input-transform out, or give files");
+        }
+        SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
+        for (io::InputCase& each : made) {
+            for (Value& value : each.values) {
+                if (options.inputTransform.empty() || !value.isTensor()) continue;
+                const tensor::DType dtype = value.tensor().dtype();
+                SONDE_ASSIGN(const tensor::Tensor changed, io::dump::transformed(options.inputTransform, value.tensor()));
+                SONDE_ASSIGN(tensor::Tensor back, changed.cast(dtype));
+                value = Value(std::move(back));
+            }
+            cases.push_back(std::move(each.values));
+        }
+    }
+    return cases;
+}
+
+/// Replaces each output by the check against an input NAME:expect.
+void addAsserts(InternalGraph& graph, const std::vector<std::string>& names, double maxError) {
+    std::vector<Argument> errors;
+    const std::vector<NodeId> outputs = graph.outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const NodeId expected = graph.addInput(graph.mainId(), names[i] + ":expect", graph.node(outputs[i]).type, names[i] + ":expect");
+        Expr check;
+        check.kind = ExprKind::Apply;
+        check.op = {"sonde", "AssertEqual", 1};
+        check.target = "AssertEqual";
+        check.arguments = {Argument::of(expected), Argument::of(outputs[i])};
+        check.attributes.set("maxerr", maxError);
+        check.attributes.set("name", names[i]);
+        check.body = graph.mainId();
+        check.scope = graph.rootScope();
+        const std::string name = "AssertEqual_" + std::to_string(i);
+        // The expr of kind Output stays the last one.
+        const std::vector<ExprId>& order = graph.main().order;
+        const bool endsInOutput = !order.empty() && graph.expr(order.back()).kind == ExprKind::Output;
+        const ExprId id = graph.addExpr(std::move(check), std::span(&name, 1), endsInOutput ? order.size() - 1 : order.size());
+        errors.push_back(Argument::of(graph.expr(id).outputs.front()));
+    }
+    const Argument result = Argument::container(Argument::Kind::Tuple, std::move(errors));
+    if (const ExprId last = graph.main().order.back(); graph.expr(last).kind == ExprKind::Output) graph.setArguments(last, {result});
+    graph.setResult(graph.mainId(), result);
+}
+
+base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<InternalGraph>& graph, const std::vector<std::string>& argNames,
+                            std::vector<std::vector<Value>> inputs, const Document& document, const DumpOptions& options, const base::WorkContext& work) {
+    SONDE_ASSIGN(const auto plan, exec::Plan::make(graph, {}));
+    exec::Runner runner(0);
+    for (const std::vector<Value>& values : inputs) {
+        io::dump::TestCase test;
+        std::vector<Value> all(graph->inputs().size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto at = static_cast<std::size_t>(std::ranges::find(graph->inputs(), document.inputs[i].node) - graph->inputs().begin());
+            if (!values[i].isTensor()) return base::usageError("an input that is no tensor cannot be dumped", argNames[i]);
+            all[at] = values[i];
+            test.emplace_back(argNames[i], values[i].tensor());
+        }
+        if (!options.noAssert) {
+            const exec::Recording recording = runner.run(*plan, all, work);
+            if (recording.error) return base::Error(*recording.error).withNote("while computing what a test case expects");
+            for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
+                if (!recording.outputs[i].isTensor()) return base::usageError("an output that is no tensor cannot be expected", dump.outputNames[i]);
+                test.emplace_back(dump.outputNames[i] + ":expect", recording.outputs[i].tensor());
+            }
+        }
+        dump.cases.push_back(std::move(test));
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
+                                          const base::WorkContext& work) {
+    if (options.optimize) SONDE_TRY(checkInference(options.inference));
+    io::dump::DumpFile dump;
+    auto graph = std::make_shared<InternalGraph>(*document.graph);
+    SONDE_ASSIGN(dump.outputNames, outputNames(*graph, options));
+    std::vector<std::string> argNames = options.argNames;
+    if (argNames.empty()) {
+        for (std::size_t i = 0; i < document.inputs.size(); ++i) argNames.push_back("arg_" + std::to_string(i));
+    }
+    if (argNames.size() != document.inputs.size()) {
+        return base::usageError("wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values", "--arg-names");
+    }
+    for (std::size_t i = 0; i < argNames.size(); ++i) SONDE_TRY(rename(*graph, document.inputs[i].node, argNames[i]));
+    for (std::size_t i = 0; i < graph->outputs().size(); ++i) {
+        const NodeId output = graph->outputs()[i];
+        const bool isInput = graph->expr(graph->node(output).producer).kind == ExprKind::Input;
+        if (!isInput && std::ranges::count(graph->outputs(), output) == 1) SONDE_TRY(rename(*graph, output, dump.outputNames[i]));
+    }
+    SONDE_ASSIGN(auto inputs, caseInputs(document, inputData, options, work));
+    SONDE_TRY(addCases(dump, graph, argNames, std::move(inputs), document, options, work));
+    if (!dump.cases.empty() && !options.noAssert) addAsserts(*graph, dump.outputNames, options.maxError);
+    dump.graph = graph;
+    if (options.optimize) {
+        passes::PassContext context;
+        context.evaluate = passEvaluator();
+        const std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates", "remove-dead-code"};
+        SONDE_ASSIGN(auto optimised, passes::runPasses(*graph, ids, context, work));
+        dump.graph = optimised.graph;
+    }
+    if (options.metadata) {
+        dump.metadata.emplace();
+        dump.metadata->userInfo = options.userInfo;
+        if (options.optimize) dump.metadata->optimizeOptions = options.inference.bits();
+    }
+    return dump;
+}
+
+base::Result<std::vector<Value>> inputsOfCase(const InternalGraph& graph, const io::dump::TestCase& test) {
+    std::vector<Value> values;
+    std::size_t given = 0;
+    for (const NodeId input : graph.inputs()) {
+        const auto found = std::ranges::find(test, graph.node(input).name, &std::pair<std::string, tensor::Tensor>::first);
+        given += found == test.end() ? 0 : 1;
+        values.push_back(found == test.end() ? Value() : Value(found->second));
+    }
+    if (given != test.size()) return base::unreadable("extra inputs provided in testcase: " + std::to_string(test.size()) + " values for " + std::to_string(given) + " inputs");
+    return values;
+}
+
+void collectStripInfo(const InternalGraph& graph, std::set<std::string>& operators, std::set<std::string>& dtypes, std::set<std::string>& modes) {
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const Expr& expr = graph.expr(id);
+        for (const NodeId node : expr.outputs) {
+            const graph::Node& output = graph.node(node);
+            const tensor::DType dtype = output.constant && output.constant->isTensor() ? output.constant->tensor().dtype() : output.type.dtype;
+            if (dtype != tensor::DType::Undefined) dtypes.emplace(tensor::name(dtype));
+        }
+        if (expr.op.name.empty()) continue;
+        operators.insert(expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name);
+        const ops::OpDef* row = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+        if (row && row->category == ops::Category::Elementwise) modes.insert(operatorName(expr));
+    }
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,211 @@
+#include "core/io/dump/dump_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "core/base/mapped_file.h"
+
+namespace sonde::io::dump {
+
+using tensor::Tensor;
+using tm::CodecError;
+using tm::Json;
+
+namespace {
+
+constexpr std::uint64_t kAlignment = 64;
+constexpr std::uint32_t kMaxCases = 1'000'000;
+
+std::uint64_t aligned(std::uint64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::string littleEndian(std::uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+    return text;
+}
+
+std::uint64_t readNumber(std::span<const std::byte> bytes, std::size_t at, int count) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < count; ++i) value |= static_cast<std::uint64_t>(bytes[at + static_cast<std::size_t>(i)]) << (8 * i);
+    return value;
+}
+
+/// Header and tensors as the bytes of a section.
+std::string section(Json header, const tm::TensorTable& table, std::uint64_t* tensorBytes) {
+    header["tensors"] = Json::array();
+    std::uint64_t offset = 0;
+    std::vector<Tensor> packed;
+    for (const Tensor& tensor : table.tensors()) {
+        if (tensor.dtype() == tensor::DType::String) throw CodecError{base::usageError("tensors of strings cannot be dumped")};
+        auto contiguous = tensor.contiguous();
+        if (!contiguous) throw CodecError{contiguous.error()};
+        header["tensors"].push_back({static_cast<int>(tensor.dtype()), std::vector<std::int64_t>(tensor.shape().begin(), tensor.shape().end()), offset});
+        const auto bytes = static_cast<std::uint64_t>(contiguous->sizeBytes());
+        offset += aligned(bytes);
+        if (tensorBytes) *tensorBytes += bytes;
+        packed.push_back(std::move(*contiguous));
+    }
+    header["tensorBytes"] = offset;
+    const std::string text = header.dump();
+    std::string bytes(kSectionMagic);
+    bytes += littleEndian(text.size(), 8) + text;
+    bytes.resize(aligned(bytes.size()));
+    for (const Tensor& tensor : packed) {
+        const auto size = static_cast<std::size_t>(tensor.sizeBytes());
+        bytes.append(reinterpret_cast<const char*>(tensor.bytes()), size);
+        bytes.resize(aligned(bytes.size()));
+    }
+    return bytes;
+}
+
+struct Section {
+    Json header;
+    std::vector<Tensor> tensors;
+    std::uint64_t end = 0;
+};
+
+/// A tensor in the file's own memory. `total` bytes from `blob` on are the section's.
+Tensor readTensor(const Json& entry, const std::shared_ptr<const base::MappedFile>& file, std::uint64_t blob, std::uint64_t total) {
+    const auto dtype = static_cast<tensor::DType>(entry.at(0).get<std::uint8_t>());
+    std::uint64_t size = tensor::itemSize(dtype);
+    if (size == 0 || dtype == tensor::DType::String) throw CodecError{base::unreadable("unknown dtype of a tensor")};
+    tensor::Shape shape;
+    for (const Json& dim : entry.at(1)) {
+        const auto extent = dim.get<std::uint64_t>();
+        if (extent > total || (extent > 0 && size > total / extent)) throw CodecError{base::unreadable("a tensor is larger than the file")};
+        size *= extent;
+        shape.push_back(static_cast<std::int64_t>(extent));
+    }
+    const auto at = entry.at(2).get<std::uint64_t>();
+    if (at > total || at % kAlignment != 0 || size > total - at) throw CodecError{base::unreadable("a tensor lies outside of its section")};
+    return Tensor::onStorage(dtype, std::move(shape), tensor::Storage::view(file->bytes().data() + blob + at, size, file));
+}
+
+Section readSection(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t offset) {
+    const std::span<const std::byte> bytes = file->bytes();
+    const std::uint64_t start = kSectionMagic.size() + 8;
+    if (offset > bytes.size() || bytes.size() - offset < start || std::memcmp(bytes.data() + offset, kSectionMagic.data(), kSectionMagic.size()) != 0) {
+        throw CodecError{base::unreadable("there is no section at byte " + std::to_string(offset))};
+    }
+    const std::uint64_t length = readNumber(bytes, offset + kSectionMagic.size(), 8);
+    if (length > bytes.size() - offset - start) throw CodecError{base::unreadable("a header is longer than the file")};
+    const auto* text = reinterpret_cast<const char*>(bytes.data() + offset + start);
+    Section section;
+    section.header = Json::parse(text, text + length, nullptr, false);
+    if (!section.header.is_object()) throw CodecError{base::unreadable("a header cannot be read")};
+    const std::uint64_t blob = offset + aligned(start + length);
+    const auto total = section.header.at("tensorBytes").get<std::uint64_t>();
+    if (blob > bytes.size() || total > bytes.size() - blob) throw CodecError{base::unreadable("the file ends before its tensors")};
+    for (const Json& entry : section.header.at("tensors")) section.tensors.push_back(readTensor(entry, file, blob, total));
+    section.end = blob + total;
+    return section;
+}
+
+Json graphHeader(const DumpFile& dump, const WriteOptions& options, tm::TensorTable& tensors) {
+    std::set<std::string> seen;
+    for (const std::string& name : dump.outputNames) {
+        if (!seen.insert(name).second) throw CodecError{base::usageError("two outputs are called '" + name + "'")};
+    }
+    Json header{{"format", "sonde-dump"}, {"version", options.modelVersion}, {"graph", graphJson(*dump.graph, tensors, options.names)}, {"outputs", dump.outputNames}};
+    if (dump.metadata) {
+        header["metadata"] = {{"user_info", dump.metadata->userInfo}, {"is_valid", true}, {"graph_modified", false}};
+        if (dump.metadata->optimizeOptions) header["metadata"]["optimize_options"] = *dump.metadata->optimizeOptions;
+    }
+    return header;
+}
+
+/// FNV-1a (Fowler, Noll, Vo), 64 bits.
+std::uint64_t hashOf(const std::string& bytes) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+    return hash;
+}
+
+DumpFile read(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t offset, std::uint64_t* end) {
+    const std::span<const std::byte> bytes = file->bytes();
+    std::uint64_t count = 0;
+    if (offset < bytes.size() && bytes.size() - offset >= kTestMagic.size() + 4 && std::memcmp(bytes.data() + offset, kTestMagic.data(), kTestMagic.size()) == 0) {
+        count = readNumber(bytes, offset + kTestMagic.size(), 4);
+        if (count > kMaxCases) throw CodecError{base::unreadable("the file says that it has " + std::to_string(count) + " test cases")};
+        offset += kTestMagic.size() + 4;
+    }
+    const Section graph = readSection(file, offset);
+    if (graph.header.value("format", "") != "sonde-dump") throw CodecError{base::unreadable("the first section is no graph")};
+    DumpFile dump;
+    dump.graph = graphFrom(graph.header.at("graph"), graph.tensors);
+    dump.outputNames = graph.header.at("outputs").get<std::vector<std::string>>();
+    if (const auto metadata = graph.header.find("metadata"); metadata != graph.header.end()) {
+        dump.metadata.emplace();
+        dump.metadata->userInfo = metadata->at("user_info").get<std::string>();
+        if (metadata->contains("optimize_options")) dump.metadata->optimizeOptions = metadata->at("optimize_options").get<std::uint64_t>();
+    }
+    offset = graph.end;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const Section each = readSection(file, offset);
+        TestCase test;
+        const Json& names = each.header.at("names");
+        for (std::size_t k = 0; k < names.size(); ++k) test.emplace_back(names[k].get<std::string>(), tm::elementAt(each.tensors, each.header.at("values").at(k)));
+        dump.cases.push_back(std::move(test));
+        offset = each.end;
+    }
+    if (end) *end = offset;
+    return dump;
+}
+
+}  // namespace
+
+base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump, const WriteOptions& options) {
+    try {
+        WriteInfo info;
+        tm::TensorTable tensors;
+        Json header = graphHeader(dump, options, tensors);
+        const std::string graph = section(std::move(header), tensors, &info.tensorBytes);
+        info.contentHash = hashOf(graph);
+        std::ofstream file(path, std::ios::binary | (options.append ? std::ios::app : std::ios::trunc));
+        std::string start;
+        if (!dump.cases.empty()) start = std::string(kTestMagic) + littleEndian(dump.cases.size(), 4);
+        file << start << graph;
+        info.totalBytes = start.size() + graph.size();
+        for (TestCase test : dump.cases) {
+            std::ranges::sort(test, {}, &std::pair<std::string, Tensor>::first);
+            tm::TensorTable values;
+            Json names = Json::array(), places = Json::array();
+            for (const auto& [name, value] : test) {
+                names.push_back(name);
+                places.push_back(values.add(value));
+            }
+            const std::string bytes = section({{"format", "sonde-dump-case"}, {"names", names}, {"values", places}}, values, nullptr);
+            file << bytes;
+            info.totalBytes += bytes.size();
+        }
+        file.flush();
+        if (!file) return base::runError("the file cannot be written", path.string());
+        return info;
+    } catch (const CodecError& error) {
+        return error.error;
+    } catch (const nlohmann::json::exception& error) {
+        return base::usageError(std::string("the graph cannot be written: ") + error.what());
+    }
+}
+
+base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t* end) {
+    SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
+    try {
+        return read(file, offset, end);
+    } catch (const CodecError& error) {
+        return base::Error(error.error).at(path.string());
+    } catch (const nlohmann::json::exception& error) {
+        return base::unreadable(std::string("a section is not as it should be: ") + error.what(), path.string());
+    } catch (const std::bad_alloc&) {
+        return base::unreadable("no memory left while reading", path.string());
+    }
+}
+
+bool looksLikeDump(std::span<const std::byte> head) {
+    const auto begins = [&](std::string_view magic) { return head.size() >= magic.size() && std::memcmp(head.data(), magic.data(), magic.size()) == 0; };
+    return begins(kSectionMagic) || begins(kTestMagic);
+}
+
+}  // namespace sonde::io::dump

@@ -1,0 +1,54 @@
+// The check that test cases of a dump are made of.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/ops/support/row.h"
+#include "core/ops/support/shapes.h"
+
+namespace sonde::ops {
+
+namespace {
+
+/// max |e - g| / max(min(|e|, |g|), 1) over the elements; NaN if there is one that is not equal to itself.
+double errorOf(const Tensor& expected, const Tensor& got) {
+    double worst = 0;
+    for (std::int64_t i = 0; i < expected.numel(); ++i) {
+        const double e = expected.toDouble(i), g = got.toDouble(i);
+        const double error = e == g ? 0 : std::abs(e - g) / std::max(std::min(std::abs(e), std::abs(g)), 1.0);
+        if (std::isnan(error)) return std::numeric_limits<double>::quiet_NaN();
+        worst = std::max(worst, error);
+    }
+    return worst;
+}
+
+base::Result<void> assertEqual(KernelContext& context) {
+    const Tensor& expected = context.in(0);
+    const Tensor& got = context.in(1);
+    const auto name = context.attributes().getString("name", "");
+    if (expected.shape() != got.shape()) {
+        return opError("AssertEqual: " + expected.typeText() + " is expected for " + name + ", but it is " + got.typeText());
+    }
+    const double error = errorOf(expected, got);
+    const double limit = context.attributes().getFloat("maxerr", 1e-4);
+    // Not a number is no agreement.
+    if (!(error >= 0 && error <= limit)) {
+        return opError("AssertEqual: err=" + std::to_string(error) + " (name=" + name + "), and " + std::to_string(limit) + " is allowed");
+    }
+    context.setOutput(0, Value(Tensor::scalar<double>(error)));
+    return {};
+}
+
+}  // namespace
+
+void define_assert_equal(Registry& registry) {
+    registry.add(Row("AssertEqual", 1, "fails unless a tensor is what is expected, up to an error", Category::Control).domain("sonde").anyIn("expect").anyIn("got").out("error")
+                     .attrFloat("maxerr", 1e-4).attrString("name", "")
+                     .runs(assertEqual, [](InferContext& context) -> base::Result<void> {
+                         context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
+                         return {};
+                     }));
+}
+
+}  // namespace sonde::ops

@@ -1,0 +1,285 @@
+// Dumps: static graphs with test cases. Numbers in names are those of the acceptance cases of the reference page on dumps.
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cmath>
+
+#include "core/document/dump.h"
+#include "core/exec/run.h"
+#include "core/io/dump/input_transform.h"
+#include "tests/support/reference_sets.h"
+
+using namespace sonde;
+using graph::Argument;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+/// A document of a graph made by hand: inputs of float32 [4], and one operator on them.
+document::Document documentOf(const char* op, std::size_t inputs) {
+    auto graph = std::make_shared<InternalGraph>();
+    document::Document document;
+    std::vector<Argument> arguments;
+    for (std::size_t i = 0; i < inputs; ++i) {
+        const std::string name(1, static_cast<char>('a' + i));
+        const NodeId node = graph->addInput(graph->mainId(), name, tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{4}), name);
+        document.inputs.push_back({name, node});
+        arguments.push_back(Argument::of(node));
+    }
+    graph::Expr expr;
+    expr.kind = graph::ExprKind::CallFunction;
+    expr.op = {"aten", op, 0};
+    expr.target = op;
+    expr.arguments = std::move(arguments);
+    expr.body = graph->mainId();
+    expr.scope = graph->rootScope();
+    const std::string name = "result";
+    const NodeId output = graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs.front();
+    graph->setResult(graph->mainId(), Argument::of(output));
+    document.outputs.push_back({"out", output});
+    document.graph = graph;
+    return document;
+}
+
+Tensor floats(std::vector<float> values) {
+    Tensor made = *Tensor::allocate(tensor::DType::Float32, tensor::Shape{static_cast<std::int64_t>(values.size())});
+    std::ranges::copy(values, made.mutableSpan<float>().begin());
+    return made;
+}
+
+exec::Recording runOn(const io::dump::DumpFile& file, std::vector<Value> inputs) {
+    const auto plan = exec::Plan::make(file.graph, {});
+    exec::Runner runner(1);
+    return runner.run(**plan, inputs);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+class TestDump : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void case1ASumHasThreeOperationsAndReadsBack() {
+        const auto dump = document::makeDump(documentOf("add.Tensor", 2), {}, {});
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->graph->main().order.size(), std::size_t(3));
+        QCOMPARE(dump->outputNames, std::vector<std::string>{"ADD"});
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("sum.dump").toStdString();
+        const auto info = io::dump::writeDump(path, *dump);
+        QVERIFY2(info.has_value(), info ? "" : info.error().text().c_str());
+        const auto again = io::dump::readDump(path);
+        QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
+        QCOMPARE(again->graph->node(again->graph->inputs()[0]).name, std::string("arg_0"));
+        QCOMPARE(again->graph->node(again->graph->inputs()[1]).name, std::string("arg_1"));
+        const exec::Recording recording = runOn(*again, {Value(floats({1, 2, 3, 4})), Value(floats({10, 20, 30, 40}))});
+        QVERIFY(!recording.error);
+        QCOMPARE(recording.outputs[0].tensor().toDouble(3), 44.0);
+    }
+
+    void case3WrongNumbersOfNamesAndUnknownOptions() {
+        document::DumpOptions options;
+        options.argNames = {"one"};
+        const auto names = document::makeDump(documentOf("add.Tensor", 2), {}, options);
+        QVERIFY(!names.has_value() && holds(names.error().what, "wrong number of arg_names, should be 2 values"));
+        options.argNames.clear();
+        options.outputNames = {"x", "y"};
+        const auto outputs = document::makeDump(documentOf("add.Tensor", 2), {}, options);
+        QVERIFY(!outputs.has_value() && holds(outputs.error().what, "wrong number of output_names, should be 1 values"));
+        const auto unknown = io::dump::InferenceOptions().set("enable_everything", true);
+        QVERIFY(!unknown.has_value());
+        QCOMPARE(unknown.error().what, std::string("unknown options: ['enable_everything']"));
+    }
+
+    void case12OneRandomSpecIsForAllInputs() {
+        const auto dump = document::makeDump(documentOf("add.Tensor", 2), {"#rand(0,1)", "a:#rand(0,1);b:#rand(2,3)"}, {});
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->cases.size(), std::size_t(2));
+        QCOMPARE(dump->cases[0].size(), std::size_t(3));
+        document::DumpOptions options;
+        options.inputTransform = "data";
+        QVERIFY(!document::makeDump(documentOf("exp", 1), {"#rand(0,1)"}, options).has_value());
+    }
+
+    void case15TransformsAreExpressionsOfData() {
+        const Tensor data = floats({1, 2, 3, 6});
+        const auto scaled = io::dump::transformed("data / np.std(data)", data);
+        QVERIFY2(scaled.has_value(), scaled ? "" : scaled.error().text().c_str());
+        // Mean 3, squares 4 1 0 9: the deviation is sqrt(3.5).
+        QCOMPARE(scaled->toDouble(3), 6 / std::sqrt(3.5));
+        QCOMPARE(io::dump::transformed("-data ** 2 + 2 * (data - 1)", data)->toDouble(2), -9.0 + 4.0);
+        QCOMPARE(io::dump::transformed("np.clip(data, 2, 3)", data)->toDouble(0), 2.0);
+        const auto bad = io::dump::transformed("data / ", data);
+        QVERIFY(!bad.has_value() && holds(bad.error().text(), "column 8"));
+        for (const char* text : {"open('x')", "np.load('x')", "__import__('os')", "data.tofile('x')"}) QVERIFY2(!io::dump::transformed(text, data).has_value(), text);
+    }
+
+    void case16TestCasesAreInTheFileAndChecked() {
+        const auto dump = document::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, {});
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("exp.dump");
+        QVERIFY(io::dump::writeDump(path.toStdString(), *dump).has_value());
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QCOMPARE(file.read(12), QByteArray("mgbtest0\x01\0\0\0", 12));
+        auto again = io::dump::readDump(path.toStdString());
+        QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
+        // Upper case comes first.
+        QCOMPARE(again->cases[0][0].first, std::string("EXP:expect"));
+        QCOMPARE(again->cases[0][1].first, std::string("arg_0"));
+        auto inputs = document::inputsOfCase(*again->graph, again->cases[0]);
+        QVERIFY(inputs.has_value());
+        QVERIFY(!runOn(*again, *inputs).error);
+        // Another value than expected is an error that says how much.
+        for (Value& input : *inputs) {
+            if (input.tensor().storage() == again->cases[0][0].second.storage()) input = Value(floats({0, 0, 0, 0}));
+        }
+        const exec::Recording recording = runOn(*again, *inputs);
+        QVERIFY(recording.error && holds(recording.error->text(), "AssertEqual: err="));
+
+        document::DumpOptions plain;
+        plain.noAssert = true;
+        const auto without = document::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, plain);
+        QVERIFY(without.has_value());
+        QCOMPARE(without->graph->inputs().size(), std::size_t(1));
+        QCOMPARE(without->cases[0].size(), std::size_t(1));
+    }
+
+    void case17TheErrorIsRelativeAboveOne() {
+        document::DumpOptions options;
+        options.maxError = 0.5;
+        auto dump = document::makeDump(documentOf("detach", 1), {"#rand(0,1)"}, options);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        const auto errorOf = [&](std::vector<float> expected, std::vector<float> got) {
+            std::vector<Value> inputs;
+            for (const NodeId input : dump->graph->inputs()) {
+                const bool isExpected = dump->graph->node(input).name.ends_with(":expect");
+                inputs.emplace_back(floats(isExpected ? expected : got));
+            }
+            return runOn(*dump, inputs);
+        };
+        const exec::Recording recording = errorOf({0, 2, 100, 1}, {0.5, 2, 101, 1});
+        QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        QCOMPARE(recording.outputs[0].tensor().toDouble(0), 0.5);
+        QVERIFY(errorOf({0, 0, 0, 0}, {0, 0, 0, std::nanf("")}).error.has_value());
+    }
+
+    void case21TwoLayoutsAreAnError() {
+        io::dump::InferenceOptions options;
+        QVERIFY(options.set("enable_nchw88", true).has_value());
+        QVERIFY(!options.set("enable_nchw4", true).has_value());
+    }
+
+    void case25TheOptionsAreABitField() {
+        io::dump::InferenceOptions options;
+        QCOMPARE(options.bits(), std::uint64_t{64});
+        QVERIFY(options.set("enable_nchw88", true).has_value());
+        QCOMPARE(options.bits(), std::uint64_t{12884901952});
+        QVERIFY(options.set("enable_io16xc32", true).has_value());
+        QCOMPARE(options.bits(), std::uint64_t{12884901953});
+        io::dump::InferenceOptions again;
+        const auto names = io::dump::InferenceOptions::names(options.bits());
+        QVERIFY(names.has_value());
+        for (const std::string& name : *names) QVERIFY(again.set(name, true).has_value());
+        QCOMPARE(again.bits(), options.bits());
+
+        document::DumpOptions how;
+        how.metadata = false;
+        QVERIFY(!document::makeDump(documentOf("exp", 1), {}, how)->metadata);
+        QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, {})->metadata->optimizeOptions, std::uint64_t{64});
+        how.inference.layout = "nchw88";
+        QVERIFY(!document::makeDump(documentOf("exp", 1), {}, how).has_value());
+    }
+
+    void case26OutputsWithoutNamesAreNumbered() {
+        document::DumpOptions options;
+        options.keepVarName = 0;
+        QCOMPARE(document::makeDump(documentOf("exp", 1), {}, options)->outputNames, std::vector<std::string>{"unnamed0"});
+        io::dump::DumpFile twice = *document::makeDump(documentOf("exp", 1), {}, {});
+        twice.outputNames = {"y", "y"};
+        const QTemporaryDir folder;
+        QVERIFY(!io::dump::writeDump(folder.filePath("twice.dump").toStdString(), twice).has_value());
+    }
+
+    void case27StripInfoListsWhatIsUsed() {
+        std::set<std::string> operators, dtypes, modes;
+        document::collectStripInfo(*documentOf("exp", 1).graph, operators, dtypes, modes);
+        QCOMPARE(operators, std::set<std::string>{"aten::exp"});
+        QCOMPARE(dtypes, std::set<std::string>{"float32"});
+        QCOMPARE(modes, std::set<std::string>{"EXP"});
+    }
+
+    void case28ASecondDumpStandsBehindTheFirst() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("two.dump").toStdString();
+        const auto first = io::dump::writeDump(path, *document::makeDump(documentOf("exp", 1), {"#rand(0,1)"}, {}));
+        QVERIFY(first.has_value());
+        QVERIFY(io::dump::writeDump(path, *document::makeDump(documentOf("add.Tensor", 2), {}, {}), {.append = true}).has_value());
+        std::uint64_t end = 0;
+        QVERIFY(io::dump::readDump(path, 0, &end).has_value());
+        QCOMPARE(end, first->totalBytes);
+        const auto second = io::dump::readDump(path, end);
+        QVERIFY2(second.has_value(), second ? "" : second.error().text().c_str());
+        QCOMPARE(second->graph->inputs().size(), std::size_t(2));
+    }
+
+    void realModelsAreDumpedAndPassTheirCases_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model : {"mlp_functional.trace.pt", "control_flow.script.pt", "unet_small.script.pt", "gpt_mini.trace.pt", "ch_ppocr_mobile_v2.0_cls_infer.onnx"}) {
+            if (QFile::exists(test::referenceModels() + '/' + model)) QTest::newRow(model) << QString(model);
+        }
+    }
+    void realModelsAreDumpedAndPassTheirCases() {
+        QFETCH(QString, model);
+        const QString base = test::referenceModels() + '/' + model;
+        const QString npz = test::referenceModels() + '/' + (model.endsWith(".onnx") ? model.chopped(5) : model.section('.', 0, 0)) + ".npz";
+        const auto document = document::open(base.toStdString());
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        const auto dump = document::makeDump(**document, {npz.toStdString()}, {});
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("model.dump").toStdString();
+        const auto info = io::dump::writeDump(path, *dump);
+        QVERIFY2(info.has_value(), info ? "" : info.error().text().c_str());
+        const auto again = io::dump::readDump(path);
+        QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
+        for (const io::dump::TestCase& test : again->cases) {
+            const auto inputs = document::inputsOfCase(*again->graph, test);
+            QVERIFY2(inputs.has_value(), inputs ? "" : inputs.error().text().c_str());
+            const exec::Recording recording = runOn(*again, *inputs);
+            QVERIFY2(!recording.error, recording.error ? recording.error->text().c_str() : "");
+        }
+    }
+
+    void damagedFilesAreErrors() {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath("exp.dump");
+        QVERIFY(io::dump::writeDump(path.toStdString(), *document::makeDump(documentOf("exp", 1), {"#rand(0,3)"}, {})).has_value());
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray good = file.readAll();
+        const QString broken = folder.filePath("broken.dump");
+        for (qsizetype i = 0; i < good.size(); i += 7) {
+            for (const bool cut : {true, false}) {
+                QByteArray bad = cut ? good.first(i) : good;
+                if (!cut) bad[i] = static_cast<char>(bad[i] ^ 0x15);
+                QFile out(broken);
+                QVERIFY(out.open(QIODevice::WriteOnly | QIODevice::Truncate));
+                out.write(bad);
+                out.close();
+                const auto read = io::dump::readDump(broken.toStdString());
+                if (cut) QVERIFY(!read.has_value());
+            }
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDump)
+#include "tst_dump.moc"
