@@ -23,6 +23,7 @@ struct OpenOptions {
     std::vector<std::string> leaves;  ///< classes whose modules are not traced into; "none": trace into all
     std::vector<std::pair<std::string, std::string>> concrete;  ///< parameter = value
     bool flatten = false;
+    bool groups = true;               ///< files that name no modules: groups found in the graph take their place
     std::vector<std::string> passes;  ///< ids of passes that change the graph, in order (passes::passes())
     std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
     std::string weights;                ///< built-in models: file with their weights (see loadWeights); empty: random ones

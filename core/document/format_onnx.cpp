@@ -5,6 +5,7 @@
 #include "core/analysis/infer.h"
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
+#include "core/document/found_modules.h"
 #include "core/io/onnx/onnx_reader.h"
 #include "core/passes/gradient.h"
 
@@ -36,6 +37,7 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
     SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work));
     if (options.flatten) removeHierarchy(model.graph);
+    else if (options.groups) addFoundModules(model.graph, model.modules, model.diagnostics);
     auto document = std::make_shared<Document>();
     document->title = path.filename().string();
     document->location = path.string();

@@ -91,7 +91,8 @@ Json scopeJson(const graph::Scope& scope) {
                 {"parent", scope.parent.valid() ? Json(scope.parent.value) : Json(nullptr)},
                 {"qualname", scope.qualname},
                 {"module_class", scope.moduleClass},
-                {"call", scope.call}};
+                {"call", scope.call},
+                {"inferred", scope.inferred}};
 }
 
 Json graphObject(const InternalGraph& graph) {

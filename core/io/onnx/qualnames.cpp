@@ -62,6 +62,12 @@ std::string moduleOfParameter(std::string_view name) {
     return std::string(name.substr(0, dot));
 }
 
+/// What TensorFlow puts around a saved function: "StatefulPartitionedCall", "PartitionedCall_1".
+bool isWrapper(std::string_view segment) {
+    if (segment.starts_with("Stateful")) segment.remove_prefix(8);
+    return segment.starts_with("PartitionedCall");
+}
+
 /// The innermost frame of a Python stack trace: its last `File "x.py", line 12, in forward`.
 graph::SourcePlace sourceOf(const std::string& stack) {
     graph::SourcePlace source;
@@ -115,7 +121,7 @@ class Assigner {
         for (const NameHint& hint : m_hints) byExpr[hint.expr] = &hint;
         for (ExprId id : m_graph.recursiveOrder(m_graph.mainId())) {
             const auto hint = byExpr.find(id);
-            if (hint != byExpr.end()) assign(*hint->second);
+            if (hint != byExpr.end() && !isWeight(*hint->second)) assign(*hint->second);
             else inheritFromOwner(id);
         }
         attributeParameters();
@@ -124,6 +130,13 @@ class Assigner {
   private:
     static bool isTorchPath(const NameHint& hint) {
         return !hint.call && hint.path.starts_with('/') && !metadataOf(hint, kScopes);
+    }
+
+    /// A weight that is computed (a ConstantOfShape of its extents): its name is that of a tensor, not of a place.
+    bool isWeight(const NameHint& hint) const {
+        const Expr& expr = m_graph.expr(hint.expr);
+        if (hint.call || hint.path.starts_with('/') || metadataOf(hint, kScopes) || expr.inputs.empty() || !expr.bodies.empty()) return false;
+        return std::ranges::all_of(expr.inputs, [this](NodeId input) { return m_graph.expr(m_graph.node(input).producer).kind == graph::ExprKind::Constant; });
     }
 
     const std::set<std::string>& collectParameterModules() {
@@ -157,6 +170,7 @@ class Assigner {
         } else if (hint.path.find('/') != std::string::npos) {
             std::string qualname;
             for (const std::string& segment : scopeSegments(hint.path.substr(0, hint.path.find(';')))) {
+                if (isWrapper(segment)) continue;
                 qualname += (qualname.empty() ? "" : ".") + segment;
                 if (chain.size() < kDeepest) chain.push_back({qualname, "", 0});
             }
@@ -250,6 +264,11 @@ class Assigner {
     void attributeParameters() {
         if (m_graph.scope(m_graph.rootScope()).moduleClass.empty()) m_graph.mutableScope(m_graph.rootScope()).moduleClass = m_graph.name;
         m_modules.mutableModule(0).moduleClass = m_graph.scope(m_graph.rootScope()).moduleClass;
+        for (const NameHint& hint : m_hints) {
+            const std::vector<NodeId>& outputs = m_graph.expr(hint.expr).outputs;
+            if (!isWeight(hint) || outputs.empty() || m_graph.node(outputs.front()).users.empty()) continue;
+            put(hint.expr, m_graph.expr(m_graph.node(outputs.front()).users.front()).scope);
+        }
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             const Expr& expr = m_graph.expr(ExprId(i));
             if (!expr.isParameter) continue;

@@ -2,9 +2,11 @@
 // (models/*.aten.tsv, made by torch).
 
 #include <QFile>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include "core/io/onnx/onnx_reader.h"
+#include "tests/support/onnx_file.h"
 
 using namespace sonde;
 
@@ -49,6 +51,7 @@ class TestOnnxQualnames : public QObject {
     void convolutionsAndActivationsBelongToTheirModules();
     void scriptsLosePathsThatParametersBringBack();
     void callsNestAsTheyWereMade();
+    void slashesOfTensorFlowAreModules();
 };
 
 void TestOnnxQualnames::convolutionsAndActivationsBelongToTheirModules_data() {
@@ -109,6 +112,33 @@ void TestOnnxQualnames::callsNestAsTheyWereMade() {
         chains << chain;
     }
     QCOMPARE(chains, (QStringList{"/block#0/block.act#0", "/block#1/block.act#1", "/block#2/block.act#2"}));
+}
+
+void TestOnnxQualnames::slashesOfTensorFlowAreModules() {
+    using test::onnxfile::Node;
+    const std::vector<std::pair<const char*, const char*>> names{
+        {"StatefulPartitionedCall/model/block1/conv/BiasAdd", "model.block1.conv"},
+        {"StatefulPartitionedCall/StatefulPartitionedCall/model/block1/relu/Relu;model/block1/add", "model.block1.relu"},
+        {"PartitionedCall_1/model/dense/MatMul__12", "model.dense"},
+        {"functional_1/conv2d_1/convolution", "functional_1.conv2d_1"},
+        {"Relu__7", ""},
+    };
+    test::onnxfile::Graph graph;
+    graph.inputs = {test::onnxfile::valueInfo("x", 1, {})};
+    graph.outputs = {test::onnxfile::valueInfo("y" + std::to_string(names.size() - 1), 1, {})};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        graph.nodes.push_back(Node{"Relu", {i == 0 ? "x" : "y" + std::to_string(i - 1)}, {"y" + std::to_string(i)}, names[i].first});
+    }
+    QTemporaryDir folder;
+    const QString path = folder.filePath("tf.onnx");
+    QVERIFY(test::onnxfile::write(path, test::onnxfile::model(graph)));
+    const auto model = io::readOnnx(base::MappedFile::open(path.toStdString()).value());
+    QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const graph::InternalGraph& read = model->graph;
+        const graph::NodeId node = read.findNode("y" + std::to_string(i));
+        QCOMPARE(QString::fromStdString(read.expr(read.node(node).producer).qualname.value_or("None")), QString(names[i].second));
+    }
 }
 
 QTEST_APPLESS_MAIN(TestOnnxQualnames)
