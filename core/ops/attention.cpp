@@ -147,6 +147,13 @@ base::Result<void> attention(KernelContext& context) {
     return run<float>(context, q, k, v, lq, lk, lv, bias, context.in(0).dtype());
 }
 
+/// [B, H, S, d] of a tensor in either form.
+Dims headDims(const std::optional<Dims>& x, std::int64_t heads) {
+    if (x && x->size() == 4) return *x;
+    if (!x || x->size() != 3 || heads < 1) return unknownDims(4);
+    return Dims{(*x)[0], Dim::of(heads), (*x)[1], x->back().known() ? Dim::of(x->back().value / heads) : Dim{}};
+}
+
 base::Result<void> inferAttention(InferContext& context) {
     const auto &q = context.in(0).shape, &v = context.in(2).shape;
     std::optional<Dims> dims = q;
@@ -156,9 +163,19 @@ base::Result<void> inferAttention(InferContext& context) {
         else dims->back() = v->back().known() && keyHeads > 0 ? Dim::of(v->back().value / keyHeads * heads) : Dim{};
     }
     setLike(context, 0, std::move(dims));
-    setLike(context, 1, unknownDims(4), 1);
-    setLike(context, 2, unknownDims(4), 2);
-    setLike(context, 0, unknownDims(4), 3);
+    const Dims query = headDims(q, heads);
+    Dim keys;
+    for (std::size_t i : {1U, 2U}) {
+        Dims present = headDims(context.in(i).shape, keyHeads);
+        if (context.has(3 + i)) {
+            const auto& past = context.in(3 + i).shape;
+            const bool known = past && past->size() == 4 && (*past)[2].known() && present[2].known();
+            present[2] = known ? Dim::of((*past)[2].value + present[2].value) : Dim{};
+        }
+        keys = present[2];
+        setLike(context, i, std::move(present), i);
+    }
+    setLike(context, 0, Dims{query[0], query[1], query[2], keys}, 3);
     return {};
 }
 
@@ -287,6 +304,22 @@ base::Result<void> causalConv(KernelContext& context) {
     return setNarrow(context, 1, present, x.dtype());
 }
 
+base::Result<void> inferLinearAttention(InferContext& context) {
+    const std::int64_t heads = context.attributes().getInt("q_num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
+    const Dims q = headDims(context.in(0).shape, heads), k = headDims(context.in(1).shape, keyHeads), v = headDims(context.in(2).shape, keyHeads);
+    setLike(context, 0, Dims{q[0], q[2], v[3].known() && heads > 0 ? Dim::of(v[3].value * heads) : Dim{}});
+    setLike(context, context.has(3) ? 3 : 0, Dims{k[0], k[1], k[3], v[3]}, 1);
+    return {};
+}
+
+base::Result<void> inferCausalConv(InferContext& context) {
+    const auto &x = context.in(0).shape, &w = context.in(1).shape;
+    context.set(0, context.in(0));
+    const bool known = x && x->size() == 3 && w && w->size() == 3;
+    setLike(context, 0, known ? Dims{(*x)[0], (*x)[1], w->back().known() ? Dim::of(w->back().value - 1) : Dim{}} : unknownDims(3), 1);
+    return {};
+}
+
 }  // namespace
 
 void define_attention(Registry& registry) {
@@ -301,9 +334,9 @@ void define_attention(Registry& registry) {
     registry.add(Row("LinearAttention", 27, "attention by a state that each token updates", Category::Attention).in("query", kFloats).in("key", kFloats).in("value", kFloats)
                      .optionalIn("past_state", kFloats).optionalIn("decay", kFloats).optionalIn("beta", kFloats).out("output").out("present_state", Arity::Optional)
                      .attrInt("chunk_size", 64).required("kv_num_heads", AttributeKind::Int).required("q_num_heads", AttributeKind::Int).attrFloat("scale", 0)
-                     .attrString("update_rule", "gated_delta").runs(linearAttention));
+                     .attrString("update_rule", "gated_delta").runs(linearAttention, inferLinearAttention));
     registry.add(Row("CausalConvWithState", 27, "depthwise convolution over what came before", Category::Layer).in("input", kFloats).in("weight", kFloats).optionalIn("bias", kFloats)
-                     .optionalIn("past_state", kFloats).out("output").out("present_state", Arity::Optional).attrString("activation", "none").runs(causalConv));
+                     .optionalIn("past_state", kFloats).out("output").out("present_state", Arity::Optional).attrString("activation", "none").runs(causalConv, inferCausalConv));
     for (std::string_view name : {"SwiGLU"}) {
         registry.add(Row(name, 28, "a·sigmoid(alpha·a)·b", Category::Activation).in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1)
                          .runs([](KernelContext& context) -> base::Result<void> {

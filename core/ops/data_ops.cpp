@@ -335,9 +335,10 @@ void define_data_ops(Registry& registry) {
                      .attr("min", AttributeKind::Float).runs(clipAttributes, inferSame));
     registry.add(Row("Clip", 11, "x held between two bounds", Category::Elementwise).in("input", kNumbers, "T").optionalIn("min", kNumbers, "T")
                      .optionalIn("max", kNumbers, "T").out("output").runs(clipInputs, inferSame));
+    constexpr DTypeSet kEighths = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ);
     registry.add(Row("Dropout", 1, "the input itself", Category::Dropout).in("data", kFloats).out("output").out("mask", Arity::Optional).attrFloat("ratio", 0.5)
                      .attrInt("is_test", 0).runs(dropout, inferDropout));
-    registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout).in("data", kFloats).optionalIn("ratio", kFloats)
+    registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout).in("data", kFloats | kEighths).optionalIn("ratio", kFloats | kEighths)
                      .optionalIn("training_mode", kBool).out("output").out("mask", Arity::Optional).attr("seed", AttributeKind::Int).random().runs(dropout, inferDropout));
     defineAten(registry);
 }

@@ -51,11 +51,32 @@ base::Result<Tensor> moved(const Tensor& running, const Tensor& batch, double mo
     return result.cast(running.dtype());
 }
 
+/// Before 9 `spatial` 0 gave every element of an image statistics of its own: all of [C, D…].
+base::Result<void> elementNorm(KernelContext& context, double epsilon) {
+    const Tensor& x = context.in(0);
+    const std::int64_t each = x.rank() > 0 && x.dim(0) > 0 ? x.numel() / x.dim(0) : 0;
+    Tensor parts[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+        SONDE_ASSIGN(parts[i], context.in(1 + i).cast(DType::Float64));
+        if (parts[i].numel() != each && x.numel() > 0) return opError("statistics " + context.in(1 + i).typeText() + " do not fit " + x.typeText());
+    }
+    SONDE_ASSIGN(const Tensor wide, x.cast(DType::Float64));
+    SONDE_ASSIGN(Tensor y, Tensor::allocate(DType::Float64, x.shape()));
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        const auto at = [&](std::size_t part) { return parts[part].data<double>()[i % each]; };
+        y.mutableData<double>()[i] = (wide.data<double>()[i] - at(2)) / std::sqrt(at(3) + epsilon) * at(0) + at(1);
+    }
+    SONDE_ASSIGN(y, y.cast(x.dtype()));
+    context.setOutput(0, Value(std::move(y)));
+    return {};
+}
+
 /// training_mode since 14; before 7 `is_test` 0 meant training; from 7 to 9 inference when only Y is asked for.
 base::Result<void> onnxBatchNorm(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const double epsilon = attributes.getFloat("epsilon", 1e-5), momentum = attributes.getFloat("momentum", 0.9);
     const Tensor& x = context.in(0);
+    if (attributes.getInt("spatial", 1) == 0) return elementNorm(context, epsilon);
     if (attributes.getInt("training_mode", 0) == 0) {
         return kernels::batchNorm(context, x, &context.in(1), &context.in(2), context.in(3), context.in(4), epsilon);
     }
@@ -161,7 +182,17 @@ base::Result<void> layerNorm(KernelContext& context, std::size_t axis, const Ten
 
 base::Result<void> onnxLayerNorm(KernelContext& context, bool subtractMean) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), context.in(0).rank()));
-    return layerNorm(context, axis, &context.in(1), optionalTensor(context, 2), context.attributes().getFloat("epsilon", 1e-5), subtractMean);
+    const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
+    const DType type = context.in(0).dtype(), wanted = context.in(1).dtype();
+    if (type == wanted) return layerNorm(context, axis, &context.in(1), optionalTensor(context, 2), epsilon, subtractMean);
+    // RMSNormalization's result has the dtype of its scale.
+    SONDE_ASSIGN(const Tensor scale, context.in(1).cast(type));
+    SONDE_TRY(layerNorm(context, axis, &scale, optionalTensor(context, 2), epsilon, subtractMean));
+    std::vector<Value> outputs = context.takeOutputs();
+    SONDE_ASSIGN(Tensor result, outputs[0].tensor().cast(wanted));
+    outputs[0] = Value(std::move(result));
+    context.setOutputs(std::move(outputs));
+    return {};
 }
 
 base::Result<void> inferLayerNorm(InferContext& context) {
@@ -382,7 +413,8 @@ void define_normalization(Registry& registry) {
             .out("var", Arity::Optional).attrFloat("epsilon", 1e-5).attrFloat("momentum", 0.9).runs(onnxBatchNorm, inferBatchNorm);
         return row;
     };
-    registry.add(batchRow(1));
+    registry.add(batchRow(1).attrInt("spatial", 1));
+    registry.add(batchRow(9));
     registry.add(batchRow(14).attrInt("training_mode", 0));
     registry.add(Row("InstanceNormalization", 1, "mean 0 and variance 1 of each channel of each image, scaled and shifted", Category::Normalization)
                      .in("input", kFloats, "T").in("scale", kFloats, "T").in("B", kFloats, "T").out("output").attrFloat("epsilon", 1e-5)
@@ -398,7 +430,10 @@ void define_normalization(Registry& registry) {
                      .runs([](KernelContext& context) { return onnxLayerNorm(context, true); }, inferLayerNorm));
     registry.add(Row("RMSNormalization", 23, "x divided by its root mean square over the axes from `axis` on, scaled", Category::Normalization)
                      .in("X", kFloats).in("scale", kFloats).out("Y").attrInt("axis", -1).attrFloat("epsilon", 1e-5).attrInt("stash_type", 1)
-                     .runs([](KernelContext& context) { return onnxLayerNorm(context, false); }, inferSame));
+                     .runs([](KernelContext& context) { return onnxLayerNorm(context, false); }, [](InferContext& context) -> base::Result<void> {
+                               context.set(0, TypeInfo::tensor(context.in(1).dtype, context.in(0).shape));
+                               return {};
+                           }));
     registry.add(Row("LRN", 1, "x divided by a power of the squares of neighbouring channels", Category::Normalization).in("X", kFloats, "T").out("Y")
                      .attrFloat("alpha", 1e-4).attrFloat("beta", 0.75).attrFloat("bias", 1).required("size", AttributeKind::Int)
                      .runs(localResponse, inferSame));

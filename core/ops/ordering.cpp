@@ -145,10 +145,16 @@ base::Result<void> inferTopK(InferContext& context) {
 
 base::Result<void> nonZero(KernelContext& context) {
     const Tensor& x = context.in(0);
-    SONDE_ASSIGN(const Tensor truth, x.cast(DType::Bool));
     std::vector<std::int64_t> found;
-    for (std::int64_t i = 0; i < x.numel(); ++i) {
-        if (truth.data<bool>()[i]) found.push_back(i);
+    if (x.dtype() == DType::String) {  // text is something unless it is empty
+        for (std::int64_t i = 0; i < x.numel(); ++i) {
+            if (!x.strings()[static_cast<std::size_t>(i)].empty()) found.push_back(i);
+        }
+    } else {
+        SONDE_ASSIGN(const Tensor truth, x.cast(DType::Bool));
+        for (std::int64_t i = 0; i < x.numel(); ++i) {
+            if (truth.data<bool>()[i]) found.push_back(i);
+        }
     }
     const auto count = static_cast<std::int64_t>(found.size());
     SONDE_ASSIGN(Tensor y, context.output(0, DType::Int64, Shape{static_cast<std::int64_t>(x.rank()), count}));

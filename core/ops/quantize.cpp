@@ -150,8 +150,12 @@ base::Result<void> matMulInteger(KernelContext& context) {
     return setNarrow(context, 0, product, DType::Int32);
 }
 
-base::Result<void> inferIntegerProduct(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::Int32));
+/// The shape that a product or convolution of ai.onnx has for these two inputs, with the dtype.
+base::Result<void> inferLike(InferContext& context, std::string_view name, std::size_t left, std::size_t right, DType dtype) {
+    TypeInfo operands[2] = {context.in(left), context.in(right)};
+    InferContext inner(operands, {}, context.attributes(), 1);
+    SONDE_TRY(Registry::all().find("", name, 0)->infer(inner));
+    context.set(0, TypeInfo::tensor(dtype, inner.outputs()[0].shape));
     return {};
 }
 
@@ -162,7 +166,7 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     for (std::size_t i = axis + 1; i < product.rank(); ++i) inner *= product.dim(i);
     for (std::size_t i = rowAxis + 1; i < product.rank(); ++i) rowInner *= product.dim(i);
     const std::optional<QuantizedRange> range = quantizedRange(zero.dtype());
-    if (!range) return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
+    if (!range && !tensor::isFloating(zero.dtype())) return opError("cannot quantise to " + std::string(tensor::name(zero.dtype())));
     const std::int64_t extent = product.dim(axis), rows = product.dim(rowAxis);
     if ((sb.numel() != 1 && sb.numel() != extent) || (sa.numel() != 1 && sa.numel() != rows) || sy.numel() != 1 || zero.numel() != 1) {
         return opError("the scales do not fit " + product.typeText());
@@ -170,7 +174,9 @@ base::Result<void> requantise(KernelContext& context, const Tensor& product, con
     SONDE_ASSIGN(Tensor y, wideZeros(product.shape()));
     for (std::int64_t i = 0; i < product.numel(); ++i) {
         const double factor = sa.toDouble(sa.numel() == 1 ? 0 : i / rowInner % rows) * sb.toDouble(sb.numel() == 1 ? 0 : i / inner % extent) / sy.toDouble(0);
-        y.mutableData<double>()[i] = quantized(product.data<double>()[i] * factor, zero.toDouble(0), *range);
+        const double ratio = product.data<double>()[i] * factor;
+        // float8 rounds by itself.
+        y.mutableData<double>()[i] = range ? quantized(ratio, zero.toDouble(0), *range) : ratio + zero.toDouble(0);
     }
     return setNarrow(context, 0, y, zero.dtype());
 }
@@ -238,19 +244,13 @@ void define_quantize(Registry& registry) {
                          return {};
                      }));
     registry.add(Row("MatMulInteger", 10, "matrix product of bytes, exactly", Category::Quantization).in("A", kBytes).in("B", kBytes).optionalIn("a_zero_point", kBytes)
-                     .optionalIn("b_zero_point", kBytes).out("Y").runs(matMulInteger, inferIntegerProduct));
+                     .optionalIn("b_zero_point", kBytes).out("Y").runs(matMulInteger, [](InferContext& context) { return inferLike(context, "MatMul", 0, 1, DType::Int32); }));
     registry.add(Row("QLinearMatMul", 10, "matrix product of quantised tensors, quantised again", Category::Quantization).in("a").in("a_scale").in("a_zero_point").in("b")
-                     .in("b_scale").in("b_zero_point").in("y_scale").in("y_zero_point").out("y").runs(qLinearMatMul, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(context.in(7).dtype));
-                         return {};
-                     }));
+                     .in("b_scale").in("b_zero_point").in("y_scale").in("y_zero_point").out("y").runs(qLinearMatMul, [](InferContext& context) { return inferLike(context, "MatMul", 0, 3, context.in(7).dtype); }));
     registry.add(convRow("ConvInteger", "convolution of bytes, exactly").in("x", kBytes).in("w", kBytes).optionalIn("x_zero_point", kBytes).optionalIn("w_zero_point", kBytes)
-                     .out("y").runs(convInteger, inferIntegerProduct));
+                     .out("y").runs(convInteger, [](InferContext& context) { return inferLike(context, "Conv", 0, 1, DType::Int32); }));
     registry.add(convRow("QLinearConv", "convolution of quantised tensors, quantised again").in("x").in("x_scale").in("x_zero_point").in("w").in("w_scale").in("w_zero_point")
-                     .in("y_scale").in("y_zero_point").optionalIn("B").out("y").runs(qLinearConv, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(context.in(7).dtype));
-                         return {};
-                     }));
+                     .in("y_scale").in("y_zero_point").optionalIn("B").out("y").runs(qLinearConv, [](InferContext& context) { return inferLike(context, "Conv", 0, 3, context.in(7).dtype); }));
 }
 
 }  // namespace sonde::ops

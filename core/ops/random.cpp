@@ -95,7 +95,11 @@ void define_random(Registry& registry) {
                      .attr("seed", AttributeKind::Float).random()
                      .runs(bernoulli, [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
     registry.add(Row("Multinomial", 7, "classes drawn by their logits", Category::Data).in("input", kFloats).out("output").attrInt("dtype", 6).attrInt("sample_size", 1)
-                     .attr("seed", AttributeKind::Float).random().runs(multinomial));
+                     .attr("seed", AttributeKind::Float).random().runs(multinomial, [](InferContext& context) {
+                         const auto& dims = context.in(0).shape;
+                         const std::int64_t count = context.attributes().getInt("sample_size", 1);
+                         return inferDrawn(context, Dims{dims && !dims->empty() ? dims->front() : Dim{}, count < 0 ? Dim{} : Dim::of(count)}, DType::Int32);
+                     }));
 }
 
 }  // namespace sonde::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/support/invoke.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -431,6 +432,64 @@ base::Result<void> nonMaxSuppression(KernelContext& context) {
     return {};
 }
 
+/// [size[0], size[2]…, rank]
+base::Result<void> inferAffineGrid(InferContext& context) {
+    std::optional<Dims> dims;
+    if (!context.constant(1).isNone()) {
+        SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant(1)));
+        dims = Dims{};
+        for (std::size_t i = 0; i < size.size(); ++i) {
+            if (i != 1) dims->push_back(size[i] < 0 ? Dim{} : Dim::of(size[i]));
+        }
+        dims->push_back(Dim::of(size.size() > 2 ? static_cast<std::int64_t>(size.size()) - 2 : 0));
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// [regions, C, height, width]
+base::Result<void> inferRegions(InferContext& context, std::int64_t height, std::int64_t width) {
+    const auto &x = context.in(0).shape, &rois = context.in(1).shape;
+    const auto extent = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
+    setLike(context, 0, Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height), extent(width)});
+    return {};
+}
+
+base::Result<void> inferRoiAlign(InferContext& context) {
+    return inferRegions(context, context.attributes().getInt("output_height", 1), context.attributes().getInt("output_width", 1));
+}
+
+base::Result<void> inferMaxRoiPool(InferContext& context) {
+    const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
+    return pooled.size() == 2 ? inferRegions(context, pooled[0], pooled[1]) : inferRegions(context, -1, -1);
+}
+
+/// As Conv gives it for X and W.
+base::Result<void> inferDeformConv(InferContext& context) {
+    const std::size_t inputs[] = {0, 1};
+    return inferAs(context, "", "Conv", inputs);
+}
+
+base::Result<void> inferMaxUnpool(InferContext& context) {
+    const auto& x = context.in(0).shape;
+    std::optional<Dims> dims = x ? std::optional(unknownDims(x->size())) : std::nullopt;
+    if (context.has(2)) {
+        if (!context.constant(2).isNone()) {
+            SONDE_ASSIGN(const std::vector<std::int64_t> asked, intsOf(context.constant(2)));
+            dims = dimsOf(Shape(asked));
+        }
+    } else if (x && x->size() > 2) {
+        SONDE_ASSIGN(const Window window, windowFromAttributes(context.attributes(), {}, extentsFrom(*x, 2)));
+        (*dims)[0] = (*x)[0], (*dims)[1] = (*x)[1];
+        for (std::size_t d = 0; d < window.rank() && d + 2 < x->size(); ++d) {
+            const Dim& in = (*x)[d + 2];
+            if (in.known()) (*dims)[d + 2] = Dim::of((in.value - 1) * window.stride[d] + window.kernel[d] - window.padBegin[d] - window.padEnd[d]);
+        }
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 }  // namespace
 
 void define_sampling(Registry& registry) {
@@ -439,23 +498,23 @@ void define_sampling(Registry& registry) {
                          .attrString("mode", since == 16 ? "bilinear" : "linear").attrString("padding_mode", "zeros").runs(gridSample, inferGridSample));
     }
     registry.add(Row("AffineGrid", 20, "the places of a grid after an affine transform", Category::Transform).in("theta", kFloats).in("size", kInt64).out("grid")
-                     .attrInt("align_corners", 0).runs(affineGrid));
+                     .attrInt("align_corners", 0).runs(affineGrid, inferAffineGrid));
     registry.add(Row("RoiAlign", 10, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
                      .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
-                     .runs([](KernelContext& context) { return roiAlign(context, false); }));
+                     .runs([](KernelContext& context) { return roiAlign(context, false); }, inferRoiAlign));
     registry.add(Row("RoiAlign", 16, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
                      .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
                      .attrString("coordinate_transformation_mode", "half_pixel")
                      .runs([](KernelContext& context) {
                          return roiAlign(context, context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "half_pixel");
-                     }));
+                     }, inferRoiAlign));
     registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).out("Y").required("pooled_shape", AttributeKind::Ints)
-                     .attrFloat("spatial_scale", 1).runs(maxRoiPool));
+                     .attrFloat("spatial_scale", 1).runs(maxRoiPool, inferMaxRoiPool));
     registry.add(Row("DeformConv", 19, "convolution whose taps are moved by offsets", Category::Layer).in("X", kFloats).in("W", kFloats).in("offset", kFloats).optionalIn("B", kFloats)
                      .optionalIn("mask", kFloats).out("Y").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInt("offset_group", 1).attrInts("pads")
-                     .attrInts("strides").runs(deformConv));
+                     .attrInts("strides").runs(deformConv, inferDeformConv));
     registry.add(Row("MaxUnpool", 9, "puts values back where MaxPool took them from", Category::Pool).in("X", kFloats).in("I", kInt64).optionalIn("output_shape", kInt64).out("output")
-                     .required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides").runs(maxUnpool));
+                     .required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides").runs(maxUnpool, inferMaxUnpool));
     registry.add(Row("NonMaxSuppression", 10, "the best boxes that do not overlap too much", Category::Other).in("boxes", kFloat32).in("scores", kFloat32)
                      .optionalIn("max_output_boxes_per_class", kInt64).optionalIn("iou_threshold", kFloat32).optionalIn("score_threshold", kFloat32).out("selected_indices")
                      .attrInt("center_point_box", 0).runs(nonMaxSuppression, [](InferContext& context) -> base::Result<void> {

@@ -223,6 +223,21 @@ base::Result<void> inferHasElement(InferContext& context) {
     return {};
 }
 
+base::Result<void> inferOptional(InferContext& context) {
+    TypeInfo type;
+    type.kind = ValueKind::Optional;
+    if (context.has(0) && context.in(0).kind) type.elements = {context.in(0)};
+    context.set(0, std::move(type));
+    return {};
+}
+
+base::Result<void> inferHeld(InferContext& context) {
+    const TypeInfo& type = context.in(0);
+    if (type.kind != ValueKind::Optional) context.set(0, type);
+    else if (!type.elements.empty()) context.set(0, type.elements.front());
+    return {};
+}
+
 }  // namespace
 
 void define_sequence(Registry& registry) {
@@ -244,11 +259,11 @@ void define_sequence(Registry& registry) {
     registry.add(row("ConcatFromSequence", 11, "Joins the elements along an axis, or stacks them on a new one").anyIn("input_sequence")
                      .out("concat_result").required("axis", AttributeKind::Int).attrInt("new_axis", 0).runs(concatFromSequence, inferJoined));
     registry.add(row("Optional", 15, "Wraps a value, or nothing").anyIn("input", Arity::Optional).out("output")
-                     .attr("type", AttributeKind::Type).runs(makeOptional));
+                     .attr("type", AttributeKind::Type).runs(makeOptional, inferOptional));
     for (int since : {15, 18}) {
         registry.add(row("OptionalHasElement", since, "Whether an optional holds a value").anyIn("input", Arity::Optional).out("output")
                          .runs(hasElement, inferHasElement));
-        registry.add(row("OptionalGetElement", since, "The value that an optional holds").anyIn("input").out("output").runs(getElement));
+        registry.add(row("OptionalGetElement", since, "The value that an optional holds").anyIn("input").out("output").runs(getElement, inferHeld));
     }
 }
 

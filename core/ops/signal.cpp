@@ -196,9 +196,25 @@ base::Result<void> inferSpectrum(InferContext& context) {
     return {};
 }
 
-base::Result<void> inferTyped(InferContext& context, std::size_t rank) {
+/// An extent that a scalar input gives; open if it is not known.
+base::Result<Dim> extentOf(InferContext& context, std::size_t input) {
+    if (context.constant(input).isNone()) return Dim{};
+    SONDE_ASSIGN(const std::int64_t extent, intOf(context.constant(input)));
+    return extent < 0 ? Dim{} : Dim::of(extent);
+}
+
+base::Result<void> inferWindow(InferContext& context) {
     SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
-    context.set(0, TypeInfo::tensor(dtype, unknownDims(rank)));
+    SONDE_ASSIGN(const Dim size, extentOf(context, 0));
+    context.set(0, TypeInfo::tensor(dtype, Dims{size}));
+    return {};
+}
+
+base::Result<void> inferMel(InferContext& context) {
+    SONDE_ASSIGN(const DType dtype, outputType(context.attributes()));
+    SONDE_ASSIGN(const Dim bins, extentOf(context, 0));
+    SONDE_ASSIGN(const Dim length, extentOf(context, 1));
+    context.set(0, TypeInfo::tensor(dtype, Dims{length.known() ? Dim::of(length.value / 2 + 1) : Dim{}, bins}));
     return {};
 }
 
@@ -220,11 +236,11 @@ void define_signal(Registry& registry) {
     } windows[] = {{"HannWindow", "Hann's window", 0.5, 0.5, 0}, {"HammingWindow", "Hamming's window", 25.0 / 46, 21.0 / 46, 0}, {"BlackmanWindow", "Blackman's window", 0.42, 0.5, 0.08}};
     for (const auto& row : windows) {
         registry.add(Row(row.name, 17, row.summary, Category::Data).in("size", kIndex).out("output").attrInt("output_datatype", 1).attrInt("periodic", 1)
-                         .runs([row](KernelContext& context) { return window(context, row.a0, row.a1, row.a2); }, [](InferContext& context) { return inferTyped(context, 1); }));
+                         .runs([row](KernelContext& context) { return window(context, row.a0, row.a1, row.a2); }, inferWindow));
     }
     registry.add(Row("MelWeightMatrix", 17, "filters that sum a spectrum on the mel scale", Category::Data).in("num_mel_bins", kIndex).in("dft_length", kIndex).in("sample_rate", kIndex)
                      .in("lower_edge_hertz", kFloats).in("upper_edge_hertz", kFloats).out("output").attrInt("output_datatype", 1)
-                     .runs(melWeights, [](InferContext& context) { return inferTyped(context, 2); }));
+                     .runs(melWeights, inferMel));
 }
 
 }  // namespace sonde::ops

@@ -239,8 +239,30 @@ base::Result<void> tfIdf(KernelContext& context) {
     return vectorize<std::int64_t>(context, tokens, context.attributes().getInts("pool_int64s"));
 }
 
-base::Result<void> inferTexts(InferContext& context) {
-    context.set(0, TypeInfo::tensor(DType::String));
+/// Stop words leave fewer texts behind, at least one.
+base::Result<void> inferNormalized(InferContext& context) {
+    const auto& dims = context.in(0).shape;
+    const bool kept = context.attributes().getStrings("stopwords").empty() && dims && !dims->empty() && dims->back().value > 0;
+    context.set(0, TypeInfo::tensor(DType::String, kept ? dims : dims ? std::optional(unknownDims(dims->size())) : std::nullopt));
+    return {};
+}
+
+base::Result<void> inferSplit(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    context.set(1, TypeInfo::tensor(DType::Int64, dims));
+    if (dims) dims->emplace_back();
+    context.set(0, TypeInfo::tensor(DType::String, std::move(dims)));
+    return {};
+}
+
+/// The last axis becomes the largest place of an n-gram and one.
+base::Result<void> inferCounts(InferContext& context) {
+    std::optional<Dims> dims = context.in(0).shape;
+    const std::vector<std::int64_t> places = context.attributes().getInts("ngram_indexes");
+    const std::int64_t largest = places.empty() ? -1 : *std::ranges::max_element(places);
+    if (dims && !dims->empty()) dims->back() = largest < 0 || largest > std::int64_t{1} << 24 ? Dim{} : Dim::of(largest + 1);
+    else dims.reset();
+    context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
     return {};
 }
 
@@ -255,19 +277,19 @@ base::Result<void> inferMatches(InferContext& context) {
 
 void define_text_ops(Registry& registry) {
     registry.add(Row("StringConcat", 20, "Texts of two tensors joined, with broadcasting", Category::Sequence)
-                     .in("X", kString).in("Y", kString).out("Z").runs(concatTexts, inferTexts));
+                     .in("X", kString).in("Y", kString).out("Z").runs(concatTexts, inferBroadcast));
     registry.add(Row("StringSplit", 20, "Each text cut at a delimiter, or at white space", Category::Sequence)
-                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split));
+                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split, inferSplit));
     registry.add(Row("StringNormalizer", 10, "Texts without stop words, in upper or lower case", Category::Sequence)
                      .in("X", kString).out("Y").attrString("case_change_action", "NONE").attrInt("is_case_sensitive", 0)
-                     .attr("locale", AttributeKind::String).attr("stopwords", AttributeKind::Strings).runs(normalize, inferTexts));
+                     .attr("locale", AttributeKind::String).attr("stopwords", AttributeKind::Strings).runs(normalize, inferNormalized));
     registry.add(Row("RegexFullMatch", 20, "Whether a whole text matches a regular expression", Category::Sequence)
                      .in("X", kString).out("Y").attrString("pattern", "").runs(regexFullMatch, inferMatches));
     registry.add(Row("TfIdfVectorizer", 9, "Counts or weights of n-grams in rows of tokens", Category::Sequence)
                      .in("X", kString | kIndex).out("Y").required("max_gram_length", AttributeKind::Int)
                      .required("max_skip_count", AttributeKind::Int).required("min_gram_length", AttributeKind::Int)
                      .required("mode", AttributeKind::String).attrInts("ngram_counts").attrInts("ngram_indexes")
-                     .attrInts("pool_int64s").attr("pool_strings", AttributeKind::Strings).attr("weights", AttributeKind::Floats).runs(tfIdf));
+                     .attrInts("pool_int64s").attr("pool_strings", AttributeKind::Strings).attr("weights", AttributeKind::Floats).runs(tfIdf, inferCounts));
 }
 
 }  // namespace sonde::ops

@@ -19,7 +19,7 @@ base::Result<Tensor> unpackedHeads(const Tensor& x, const HeadLayout& layout) {
 
 base::Result<Tensor> appendedHeads(const Tensor& past, const Tensor& current) {
     Shape shape = current.shape();
-    if (past.rank() != 4 || past.dim(0) != shape[0] || past.dim(1) != shape[1] || past.dim(3) != shape[3]) {
+    if (past.dtype() != current.dtype() || past.rank() != 4 || past.dim(0) != shape[0] || past.dim(1) != shape[1] || past.dim(3) != shape[3]) {
         return opError("the past " + past.typeText() + " does not fit " + current.typeText());
     }
     shape[2] += past.dim(2);
