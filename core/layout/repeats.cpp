@@ -42,7 +42,8 @@ class Signature {
             const Outline::Group& group = m_outline.group(step.group);
             m_tokens.push_back(2 + static_cast<std::uint64_t>(group.kind));
             if (group.kind == Kind::Module) add(m_graph.scope(group.scope).moduleClass);
-            if (group.kind == Kind::Body) add(m_graph.body(group.body).label);
+            // The body of a call is labelled with the module's own path.
+            if (group.kind == Kind::Body && !isCallBody(group.body)) add(m_graph.body(group.body).label);
             stack.push_back({step.group, true});
             // Exprs now, groups in their place on the stack: members are pushed backwards.
             for (auto it = group.members.rbegin(); it != group.members.rend(); ++it)
@@ -59,6 +60,11 @@ class Signature {
     }
 
   private:
+    bool isCallBody(BodyId body) const {
+        const ExprId owner = m_graph.body(body).owner;
+        return owner.valid() && Outline::isCall(m_graph.expr(owner));
+    }
+
     void add(std::string_view text) { m_tokens.push_back(std::hash<std::string_view>{}(text)); }
 
     void addExpr(const Expr& expr) {

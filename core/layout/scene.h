@@ -51,6 +51,7 @@ struct ItemDescription {
     std::uint32_t hiddenConstants = 0;  ///< hidden inside a closed box, or read by a drawn operation
     std::uint32_t repeat = 0;           ///< Module: how many equal blocks it stands for; 0: itself alone
     std::uint32_t instance = 0;         ///< which of them it shows
+    ScopeId firstBlock, lastBlock;      ///< with `repeat`: the scopes of the first and the last
 };
 
 /// The size of an item, from its text. Called on the thread that composes. Widths are rounded up a little, so that

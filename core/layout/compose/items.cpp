@@ -198,7 +198,10 @@ class ItemFinder {
         item.key = {ItemKind::Module, {}, group.scope, group.body, {}};
         item.group = id;
         if (const std::uint32_t run = m_outline.runOf(id); isFolded(m_outline, m_view, run)) {
-            item.what.repeat = static_cast<std::uint32_t>(m_outline.runs()[run].instances.size());
+            const std::vector<GroupId>& blocks = m_outline.runs()[run].instances;
+            item.what.repeat = static_cast<std::uint32_t>(blocks.size());
+            item.what.firstBlock = m_outline.group(blocks.front()).scope;
+            item.what.lastBlock = m_outline.group(blocks.back()).scope;
             item.what.instance = m_outline.instanceOf(id);
         }
         const bool open = item.what.open;

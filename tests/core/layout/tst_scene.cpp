@@ -330,6 +330,31 @@ class TestScene : public QObject {
         QCOMPARE(compose()->foldedBlocks, 0u);
     }
 
+    void blocksOfRealModelsAreFound_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<int>("blocks");
+        // Depths of the published models; ResNet-50 has stages of 3, 4, 6 and 3 blocks of which the first differs.
+        QTest::addRow("vit") << "zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4" << 5;
+        QTest::addRow("gpt2") << "zoo:gpt2?layers=4&dim=48&heads=4&vocab=100&positions=70" << 4;
+        QTest::addRow("bert") << "zoo:bert_base?layers=4&dim=48&heads=4&vocab=100&positions=130" << 4;
+        QTest::addRow("resnet50") << "zoo:resnet50?width=0.25" << 5;
+    }
+    void blocksOfRealModelsAreFound() {
+        QFETCH(QString, model);
+        QFETCH(int, blocks);
+        const auto document = sonde::document::open(model.toStdString());
+        QVERIFY2(document, document ? "" : document.error().text().c_str());
+        Composer compose((*document)->graph);
+        compose.view.foldFrom = 3;
+        std::size_t longest = 0;
+        for (const Outline::Run& run : compose.outline.runs()) longest = std::max(longest, run.instances.size());
+        QCOMPARE(static_cast<int>(longest), blocks);
+        for (std::size_t depth = 0; depth <= greatestDepth(compose.outline); ++depth) {
+            openToDepth(compose.outline, compose.view, depth);
+            QCOMPARE(brokenRule(*compose()), std::string());
+        }
+    }
+
     void foldedAndShownAddUp_data() { hiddenAndShownAddUp_data(); }
     void foldedAndShownAddUp() {
         QFETCH(int, depth);
