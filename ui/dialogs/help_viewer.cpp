@@ -6,8 +6,12 @@
 #include <QListWidget>
 #include <QSplitter>
 #include <QTextBrowser>
+#include <QVBoxLayout>
 
+#include "core/ops/registry/registry.h"
+#include "ui/dialogs/operator_help.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/search_field.h"
 
 // Resources of a static library must be asked for by name, outside any namespace.
 static void initHelpResources() { Q_INIT_RESOURCE(help); }
@@ -25,9 +29,13 @@ QString titleOf(const QString& file) {
     return line.startsWith(QLatin1Char('#')) ? line.mid(1).trimmed() : file;
 }
 
+/// What an item of the list is of.
+enum ItemRole { FileRole = Qt::UserRole, DomainRole, NameRole };
+
 }  // namespace
 
-HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent), m_pages(new QListWidget), m_browser(new QTextBrowser) {
+HelpViewer::HelpViewer(QWidget* parent)
+    : QDialog(parent), m_search(new widgets::SearchField), m_pages(new QListWidget), m_browser(new QTextBrowser) {
     initHelpResources();
     setWindowTitle(tr("Sonde Help"));
     resize(860, 640);
@@ -36,26 +44,33 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent), m_pages(new QListWidg
     files.prepend(QStringLiteral("start.md"));
     for (const QString& file : files) {
         auto* item = new QListWidgetItem(titleOf(file), m_pages);
-        item->setData(Qt::UserRole, file);
+        item->setData(FileRole, file);
     }
+    addOperators();
+    m_search->setNavigable(false);
+    m_search->setPlaceholderText(tr("Search help and operators"));
+    connect(m_search, &widgets::SearchField::textChanged, this, &HelpViewer::search);
+    auto* left = new QWidget;
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(theme::kTight, theme::kTight, 0, 0);
+    column->setSpacing(theme::kTight);
+    column->addWidget(m_search);
+    column->addWidget(m_pages);
     m_pages->setAccessibleName(tr("Pages"));
+    m_pages->setUniformItemSizes(true);
     m_pages->setFrameShape(QFrame::NoFrame);
     m_browser->setFrameShape(QFrame::NoFrame);
     m_browser->setOpenLinks(false);  // pages only: nothing is fetched and no program is started
     m_browser->document()->setDocumentMargin(theme::kLarge);
     auto* split = new QSplitter;
-    split->addWidget(m_pages);
+    split->addWidget(left);
     split->addWidget(m_browser);
     split->setStretchFactor(1, 1);
-    split->setSizes({180, 680});
+    split->setSizes({240, 620});
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(split);
-    connect(m_pages, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) {
-        if (!item) return;
-        QFile page(kFolder + item->data(Qt::UserRole).toString());
-        if (page.open(QIODevice::ReadOnly)) m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
-    });
+    connect(m_pages, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) { showItem(item); });
     connect(m_browser, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const QString file = link.path().section(QLatin1Char('/'), -1);
         if (file.endsWith(QLatin1String(".md"))) showPage(file.chopped(3));
@@ -64,9 +79,69 @@ HelpViewer::HelpViewer(QWidget* parent) : QDialog(parent), m_pages(new QListWidg
     m_pages->setCurrentRow(0);
 }
 
+void HelpViewer::addOperators() {
+    m_firstOperator = m_pages->count();
+    QString last;
+    for (const ops::OpDef* def : ops::Registry::all().rows()) {
+        const QString title = operatorTitle(def->domain, def->name);
+        if (title == std::exchange(last, title)) continue;  // a row for each version
+        auto* item = new QListWidgetItem(title, m_pages);
+        item->setData(DomainRole, QString::fromUtf8(def->domain.data(), static_cast<qsizetype>(def->domain.size())));
+        item->setData(NameRole, QString::fromUtf8(def->name.data(), static_cast<qsizetype>(def->name.size())));
+    }
+}
+
+void HelpViewer::showItem(QListWidgetItem* item) {
+    if (!item) return;
+    const QString file = item->data(FileRole).toString();
+    if (file.isEmpty())
+        return m_browser->setHtml(operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
+    QFile page(kFolder + file);
+    if (page.open(QIODevice::ReadOnly)) m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
+}
+
+void HelpViewer::search(const QString& text) {
+    QListWidgetItem* first = nullptr;
+    for (int i = 0; i < m_pages->count(); ++i) {
+        QListWidgetItem* item = m_pages->item(i);
+        bool fits = item->text().contains(text, Qt::CaseInsensitive);
+        if (!fits && i < m_firstOperator) {
+            QFile page(kFolder + item->data(FileRole).toString());
+            fits = page.open(QIODevice::ReadOnly) && QString::fromUtf8(page.readAll()).contains(text, Qt::CaseInsensitive);
+        }
+        item->setHidden(!fits);
+        if (fits && !first) first = item;
+    }
+    if (first && m_pages->currentItem() && m_pages->currentItem()->isHidden()) m_pages->setCurrentItem(first);
+}
+
+void HelpViewer::showOperator(const graph::InternalGraph& graph, graph::ExprId id) {
+    const graph::Expr& expr = graph.expr(id);
+    m_search->setText({});
+    search({});
+    if (expr.op.name.empty()) return showPage(QStringLiteral("canvas"));
+    const QString title = operatorTitle(expr.op.domain, expr.op.name);
+    const QList<QListWidgetItem*> found = m_pages->findItems(title, Qt::MatchExactly);
+    if (!found.isEmpty()) {
+        m_pages->setCurrentItem(found.first());
+        m_pages->scrollToItem(found.first(), QAbstractItemView::PositionAtCenter);
+    }
+    m_browser->setHtml(operatorPage(expr.op.domain, expr.op.name, &expr));
+}
+
+void HelpViewer::showOperators() {
+    m_search->setText({});
+    search({});
+    if (m_firstOperator < m_pages->count()) {
+        m_pages->setCurrentRow(m_firstOperator);
+        m_pages->scrollToItem(m_pages->currentItem(), QAbstractItemView::PositionAtTop);
+    }
+    m_search->activate();
+}
+
 void HelpViewer::showPage(const QString& page) {
     for (int i = 0; i < m_pages->count(); ++i)
-        if (m_pages->item(i)->data(Qt::UserRole).toString() == page + QStringLiteral(".md")) return m_pages->setCurrentRow(i);
+        if (m_pages->item(i)->data(FileRole).toString() == page + QStringLiteral(".md")) return m_pages->setCurrentRow(i);
     m_pages->setCurrentRow(0);
 }
 
