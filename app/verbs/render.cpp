@@ -27,13 +27,18 @@ struct RenderOptions {
     double scale = 2;
     bool weights = false;
     bool attributes = false;
+    bool unfold = false;
 };
+
+/// From this many equal blocks in a row on they are drawn as one, as in the window.
+constexpr std::size_t kFoldFrom = 3;
 
 const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"};
 
 base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& outline) {
     ViewState view;
     view.hideConstants = !options.weights;
+    view.foldFrom = options.unfold ? 0 : kFoldFrom;
     view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
     layout::openToDepth(outline, view, options.depth.value_or(options.expand.empty() ? 1 : 0));
     for (const std::string& qualname : options.expand) {
@@ -103,6 +108,7 @@ Verb renderVerb() {
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
+                command.add_flag("--unfold", options->unfold, "Draw equal blocks in a row one by one, not as one box with their number");
                 command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
                 return std::function<base::Result<int>()>([options] { return render(*options); });
             }};

@@ -25,6 +25,10 @@ enum class Need {
     Ends = 1 << 11,       ///< at least one end point is set
     OwnGraph = 1 << 12,   ///< the selected module, or a part of it, was traced apart
     Part = 1 << 13,       ///< one of the model's further graphs is shown
+    Run = 1 << 14,        ///< the selection stands in one of several equal blocks
+    Several = 1 << 15,    ///< more than one node is selected
+    LeftOut = 1 << 16,    ///< something is hidden, or something else drawn alone
+    Bookmarks = 1 << 17,  ///< at least one bookmark is set
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

@@ -18,7 +18,9 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
         const ItemId id = scene.itemOf(expr);
         if (!id) return;
         if (flags.empty()) flags.resize(scene.items.size(), 0);
-        const bool inside = scene.item(id).what.kind == layout::ItemKind::Module && !scene.item(id).what.open;
+        const layout::ItemDescription& what = scene.item(id).what;
+        // Also if the item is that of the same operation in an equal block, or of an operation around it.
+        const bool inside = what.kind == layout::ItemKind::Module ? !what.open : what.kind == layout::ItemKind::Expr && what.expr != expr;
         flags[id.index()] = static_cast<std::uint16_t>(flags[id.index()] | flag | (inside ? kInside : 0));
     };
     for (const graph::NodeId node : m_context.watched()) {
@@ -29,6 +31,14 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     const std::vector<graph::NodeId>& hits = m_context.searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
         mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kHit | kCurrentHit : kHit);
+    for (const context::Selection& bookmark : m_context.bookmarks()) {
+        if (bookmark.expr.valid()) {
+            mark(bookmark.expr, kBookmarked);
+        } else if (const ItemId id = itemOf(bookmark)) {
+            if (flags.empty()) flags.resize(scene.items.size(), 0);
+            flags[id.index()] |= kBookmarked;
+        }
+    }
     for (const graph::ExprId id : m_untraced) mark(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) mark(id, flag);
     if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
@@ -36,6 +46,12 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     const auto& recording = m_context.recording();
     if (!recording || m_context.isRunning()) return flags;
     if (recording->error && recording->failedAt.valid()) mark(recording->failedAt, kFailed);
+    for (std::size_t i = 0; i < scene.items.size(); ++i) {
+        const layout::ItemDescription& what = scene.items[i].what;
+        if (what.kind != layout::ItemKind::Body || !m_context.wasTaken(what.body)) continue;
+        if (flags.empty()) flags.resize(scene.items.size(), 0);
+        flags[i] |= kTaken;
+    }
     // Dimmed is what an end point, an error or a cancel left out: an item with an operation that was reached is not.
     std::vector<bool> reached(scene.items.size(), false), holds(scene.items.size(), false);
     bool anyLeftOut = false;

@@ -235,11 +235,33 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     m_tilesComplete = false;
     if (m_painter && event->oldSize().isValid() && !event->oldSize().isEmpty()) {
         // The upper left corner stays: panels that open at the right or below move nothing.
+        const ItemId current = currentItem();
+        const bool seen = current && QRectF(QPointF(), QSizeF(event->oldSize())).intersects(itemRectIn(current, event->oldSize()));
         const QSizeF grown = QSizeF(event->size()) - QSizeF(event->oldSize());
         m_camera.centre += QPointF(grown.width(), grown.height()) / 2 / m_camera.scale;
         Q_EMIT cameraChanged();
+        // But what is selected stays in view when the window gets smaller. Later, as sizes may come and go while panels are
+        // laid out.
+        if (seen && !m_keepInView.isActive()) m_keepInView.start();
     }
     m_overlays->arrange();
+}
+
+QRectF GraphCanvas::itemRectIn(ItemId item, QSize size) const {
+    const QRectF rect = toQt(scene()->item(item).rect);
+    return {m_camera.toPixel(rect.topLeft(), size), rect.size() * m_camera.scale};
+}
+
+/// Moves the camera as little as needed; what is too large to be seen whole shows a part.
+void GraphCanvas::bringIntoView(const QRectF& rect) {
+    const double margin = 12 / m_camera.scale;
+    const QRectF view = m_camera.visible(size()).adjusted(margin, margin, -margin, -margin);
+    const auto shift = [](double low, double high, double from, double to) {
+        if (high - low > to - from) return low > to || high < from ? low - from : 0.0;
+        return low < from ? low - from : high > to ? high - to : 0.0;
+    };
+    m_camera.centre += QPointF(shift(rect.left(), rect.right(), view.left(), view.right()),
+                               shift(rect.top(), rect.bottom(), view.top(), view.bottom()));
 }
 
 void GraphCanvas::keyPressEvent(QKeyEvent* event) {
@@ -259,7 +281,9 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
                 return;
             }
             case Qt::Key_Space: fit(); return;
-            case Qt::Key_Escape: clearSelection(); return;
+            case Qt::Key_Escape:
+                m_context.selection().isNone() ? m_context.showEverything() : clearSelection();
+                return;
             default: break;
         }
     }
@@ -287,9 +311,24 @@ void GraphCanvas::buildMenu(QMenu& menu) {
             add(QStringLiteral("expand-all"), tr("Open &All Inside"), [this] { expandAllInside(); });
             if (what.open) add(QStringLiteral("collapse-all"), tr("Close All &Inside"), [this] { collapseAllInside(); });
         }
+        addRunMenu(menu);
         if (what.kind == ItemKind::Stub) add(QStringLiteral("link"), tr("Go to &Source"), [this] { followCurrent(); });
         if (scene()->item(item).stubs > 0) add(QStringLiteral("link"), tr("Go to First &Reader Elsewhere"), [this] { followCurrent(); });
         if (scene()->item(item).parent) add(QStringLiteral("collapse"), tr("&Leave Module"), [this] { leaveModule(); });
+        menu.addSeparator();
+        QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), tr("Show &Only"));
+        const auto show = [&](const QString& icon, const QString& text, auto act) {
+            connect(only->addAction(theme::icon(icon), text), &QAction::triggered, this, act);
+        };
+        show(QStringLiteral("producer"), tr("What It &Needs"), [this] { m_context.focusConeOfSelection(true, false); });
+        show(QStringLiteral("consumer"), tr("What Needs &It"), [this] { m_context.focusConeOfSelection(false, true); });
+        show(QStringLiteral("link"), tr("&Both"), [this] { m_context.focusConeOfSelection(true, true); });
+        if (m_context.selectedNodes().size() > 1) show(QStringLiteral("graph"), tr("&Paths Between"), [this] { m_context.focusPaths(); });
+        show(QStringLiteral("node"), tr("The &Selection"), [this] { m_context.isolateSelection(); });
+        add(QStringLiteral("remove"), tr("&Hide"), [this] { m_context.hideSelection(); });
+        const context::Selection marked = m_context.selection();
+        add(QStringLiteral("bookmark"), m_context.isBookmarked(marked) ? tr("Clear Boo&kmark") : tr("Boo&kmark"),
+            [this, marked] { m_context.toggleBookmark(marked); });
         menu.addSeparator();
         add(QStringLiteral("copy"), tr("Copy &Name"), [this] { copyName(); });
         const QString qualname = m_context.selection().qualname;
@@ -307,6 +346,30 @@ void GraphCanvas::buildMenu(QMenu& menu) {
     QAction* legend = add(QStringLiteral("info"), tr("Le&gend"), [this](bool on) { setLegendVisible(on); });
     legend->setCheckable(true);
     legend->setChecked(legendVisible());
+}
+
+/// Of a block that stands for equal ones, or in one: which is shown, and whether all are.
+void GraphCanvas::addRunMenu(QMenu& menu) {
+    const std::uint32_t run = m_context.runOf(m_context.selection());
+    if (run == layout::Outline::kNoRun) return;
+    const layout::Outline& outline = *m_context.outline();
+    const std::vector<layout::GroupId>& blocks = outline.runs()[run].instances;
+    if (!layout::isFolded(outline, m_context.view(), run)) {
+        connect(menu.addAction(theme::icon(QStringLiteral("collapse")), tr("&Fold into One, \u00d7 %1").arg(blocks.size())), &QAction::triggered,
+                this, [this, run] { m_context.setRunFolded(run, true); });
+        return;
+    }
+    connect(menu.addAction(theme::icon(QStringLiteral("expand")), tr("Draw &All %1").arg(blocks.size())), &QAction::triggered, this,
+            [this, run] { m_context.setRunFolded(run, false); });
+    QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Instance"));
+    constexpr std::size_t kMost = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
+    for (std::size_t i = 0; i < std::min(blocks.size(), kMost); ++i) {
+        const std::string& qualname = m_context.graph().scope(outline.group(blocks[i]).scope).qualname;
+        QAction* action = which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
+        action->setCheckable(true);
+        action->setChecked(i == layout::shownInstance(outline, m_context.view(), run));
+        connect(action, &QAction::triggered, this, [this, run, i] { m_context.showInstance(run, static_cast<std::uint32_t>(i)); });
+    }
 }
 
 void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {

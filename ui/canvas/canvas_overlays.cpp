@@ -53,7 +53,8 @@ void CanvasOverlays::refresh() {
     m_map->setVisible(m_overviewWanted && scene != nullptr);
     m_legend->setVisible(m_legendWanted && scene != nullptr);
     m_map->sceneChanged();
-    m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get());
+    m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get(),
+                       m_canvas.m_marks.coloring);
     restyle(m_hidden);
     const QString hidden = m_canvas.hiddenText();
     m_hidden->setText(hidden.toHtmlEscaped());

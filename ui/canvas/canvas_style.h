@@ -16,6 +16,7 @@ struct CanvasStyle {
     double textScale = 1.0;      ///< on every font size of the picture, 0.75 to 3
     bool showNames = true;       ///< generated names under the qualnames
     bool showAttributes = false; ///< attributes as lines of the card
+    bool edgeWidths = false;     ///< edges are as wide as the tensors on them are large
 
     bool operator==(const CanvasStyle&) const = default;
     QColor color(theme::ColorRole role) const { return theme::color(role, scheme); }

@@ -23,7 +23,8 @@ struct GraphCanvas::Composed {
 };
 
 GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())) {
+    : QWidget(parent), m_context(context), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())),
+      m_measures(context) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -44,6 +45,16 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent)
         if (m_tiles.prepareAround(m_camera, size(), devicePixelRatioF(), style().color(theme::ColorRole::Canvas), render))
             m_idleTimer.start();
     });
+    m_keepInView.setSingleShot(true);
+    m_keepInView.setInterval(60);
+    connect(&m_keepInView, &QTimer::timeout, this, [this] {
+        const ItemId current = currentItem();
+        if (!current) return;
+        bringIntoView(toQt(scene()->item(current).rect));
+        m_tilesComplete = false;
+        Q_EMIT cameraChanged();
+        update();
+    });
     connectContext();
     connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
     if (m_context.hasModel()) requestLayout();
@@ -57,10 +68,17 @@ GraphCanvas::~GraphCanvas() {
 void GraphCanvas::connectContext() {
     using Context = context::InspectorContext;
     connect(&m_context, &Context::documentOpened, this, [this] {
+        keepPlace();
         findUntraced();
         findPassMarks();
         clearScene();
+        recolor();
         requestLayout();
+    });
+    connect(&m_context, &Context::bookmarksChanged, this, &GraphCanvas::refreshMarks);
+    connect(&m_context, &Context::coloringChanged, this, [this] {
+        recolor();
+        restyle();
     });
     connect(&m_context, &Context::documentClosed, this, &GraphCanvas::clearScene);
     connect(&m_context, &Context::viewChanged, this, &GraphCanvas::requestLayout);
@@ -77,6 +95,9 @@ void GraphCanvas::connectContext() {
     connect(&m_context, &Context::runFinished, this, [this] {
         refreshMarks();
         refreshPreviews();
+        if (!m_marks.coloring) return;
+        recolor();
+        restyle();
     });
     connect(&m_context, &Context::inputsChanged, this, &GraphCanvas::refreshPreviews);
     connect(&m_context, &Context::valueArrived, this, &GraphCanvas::refreshPreviews);
@@ -99,7 +120,8 @@ void GraphCanvas::connectContext() {
 }
 
 CanvasStyle GraphCanvas::style() const {
-    return {Theme::instance().scheme(), Theme::instance().textScale(), m_context.showsNames(), m_context.showsAttributes()};
+    return {Theme::instance().scheme(), Theme::instance().textScale(), m_context.showsNames(), m_context.showsAttributes(),
+            m_context.edgeWidths()};
 }
 
 std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
@@ -112,7 +134,8 @@ void GraphCanvas::clearScene() {
     ++m_layoutNumber;
     m_painter.reset();
     m_transition.reset();
-    m_marks = {};
+    m_marks.flags.clear();
+    m_marks.previews.reset();
     m_current.reset();
     m_hoverItem = {};
     m_hoverEdge = -1;
@@ -126,6 +149,26 @@ void GraphCanvas::clearScene() {
     m_overlays->refresh();
     Q_EMIT sceneChanged();
     update();
+}
+
+/// The colours of the column that the user chose; none if they are those of the categories.
+void GraphCanvas::recolor() {
+    m_measures.reset();
+    m_marks.coloring.reset();
+    if (m_context.hasModel() && m_context.colorBy() != QLatin1String("category"))
+        m_marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), Theme::instance().scheme());
+}
+
+void GraphCanvas::keepPlace() {
+    m_keptPlace.reset();
+    if (!m_painter || m_firstLayout) return;
+    const std::optional<Anchor> anchor = chooseAnchor();
+    if (!anchor) return;
+    const graph::InternalGraph& graph = m_painter->items().graph();
+    KeptPlace place{m_shownLocation, {}, {}, anchor->corner, anchor->scale};
+    if (anchor->scope.valid()) place.qualname = graph.scope(anchor->scope).qualname;
+    else if (anchor->expr.valid() && !graph.expr(anchor->expr).outputs.empty()) place.node = graph.node(graph.expr(anchor->expr).outputs.front()).name;
+    m_keptPlace = std::move(place);
 }
 
 void GraphCanvas::requestLayout() {
@@ -176,6 +219,15 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     m_marks.flags = computeFlags();
     if (m_firstLayout || !before) {
         placeFirst();
+        if (m_keptPlace && m_keptPlace->location == m_context.location()) {
+            const graph::NodeId node = m_keptPlace->node.empty() ? graph::NodeId() : m_context.graph().findNode(m_keptPlace->node);
+            const context::Selection at = node.valid() ? m_context.selectionOf(node) : m_context.selectionOf(QString::fromStdString(m_keptPlace->qualname));
+            if (const ItemId item = itemOf(at)) {
+                m_camera.scale = m_keptPlace->scale;
+                const QPointF corner = toQt(scene()->item(item).rect).topLeft();
+                m_camera.centre = corner - (m_keptPlace->corner - QPointF(width(), height()) / 2.0) / m_camera.scale;
+            }
+        }
     } else if (anchor) {
         if (const ItemId item = findAnchor(*anchor)) {
             const QPointF corner = toQt(composed.index->scene().item(item).rect).topLeft();
@@ -187,6 +239,8 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     if (before && !m_firstLayout && final) startTransition(before, cameraBefore);
     if (final) {
         m_firstLayout = false;
+        m_keptPlace.reset();
+        m_shownLocation = m_context.location();
         m_wantedAnchor.reset();
         for (const std::string& note : composed.index->scene().notes)
             if (m_toldNotes.insert(note).second)
@@ -269,6 +323,7 @@ void GraphCanvas::restyle() {
     const double textScale = Theme::instance().textScale();
     const bool resized = !m_painter || m_painter->items().style().textScale != textScale;
     if (resized) m_measure = std::make_shared<TextMeasure>(textScale);
+    if (m_marks.coloring) recolor();  // colours are those of the scheme
     if (m_painter)
         m_painter = std::make_shared<ScenePainter>(
             std::make_shared<const SceneIndex>(scene()), m_context.outline()->sharedGraph(), m_measure, style());
@@ -281,7 +336,7 @@ void GraphCanvas::restyle() {
 }
 
 bool GraphCanvas::isIdle() const {
-    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight &&
+    return !m_layoutJob.isActive() && !m_previewJob.isActive() && !m_transition && !m_flight && !m_keepInView.isActive() &&
            (m_tilesComplete || !m_painter || !isVisible());
 }
 
@@ -299,6 +354,8 @@ QRectF GraphCanvas::rectOf(graph::ScopeId scope) const {
 QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
+    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(n);
+    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(n).arg(scene()->foldedBlocks);
     if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(n);
     if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(n));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));

@@ -157,6 +157,8 @@ class GraphCanvas : public QWidget {
     void refreshPreviews();
     std::vector<std::uint16_t> computeFlags() const;
     void findUntraced();
+    void recolor();
+    void keepPlace();
     void findPassMarks();
     QString failureText(graph::ExprId expr) const;
 
@@ -191,6 +193,9 @@ class GraphCanvas : public QWidget {
     int edgeAtPixel(QPointF pixel) const;
     bool onToggle(layout::ItemId item, QPointF pixel) const;
     void buildMenu(QMenu& menu);
+    void addRunMenu(QMenu& menu);
+    QRectF itemRectIn(layout::ItemId item, QSize size) const;
+    void bringIntoView(const QRectF& rect);
 
     context::InspectorContext& m_context;
     context::Job m_layoutJob, m_previewJob;
@@ -204,9 +209,20 @@ class GraphCanvas : public QWidget {
     bool m_tilesComplete = false;
     bool m_firstLayout = true;       ///< of this document: show it from its beginning
     std::uint64_t m_layoutNumber = 0;
+    /// What was looked at when another document took the place of the one that was open: found again by its names.
+    struct KeptPlace {
+        QString location;
+        std::string node, qualname;
+        QPointF corner;
+        double scale = 1;
+    };
+    std::optional<KeptPlace> m_keptPlace;
+    QString m_shownLocation;  ///< of the model that the picture is of
+    models::NodeMeasures m_measures;
     std::optional<Anchor> m_wantedAnchor;  ///< of the item that was just opened or closed
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
     QTimer m_noticeTimer, m_idleTimer;
+    QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
     bool m_noticeShown = false;
     std::set<std::string> m_toldNotes;  ///< of this document, so that each is told once
 

@@ -53,6 +53,15 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
     painter.drawPath(wave);
 }
 
+/// A ribbon with a notch.
+void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& ground) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    const double half = radius * 0.6;
+    painter.drawPolygon(QPolygonF{centre + QPointF(-half, -radius), centre + QPointF(half, -radius), centre + QPointF(half, radius),
+                                  centre + QPointF(0, radius * 0.45), centre + QPointF(-half, radius)});
+}
+
 void drawWarning(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
     painter.setPen(QPen(ground, radius * 0.35, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.setBrush(ground);
@@ -87,6 +96,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     }
     if (flags & kEnd) {
         drawFlag(painter, at, radius, m_style.color(ColorRole::EndMark), m_style.color(ColorRole::EndMarkText));
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kBookmarked) {
+        drawBookmark(painter, at, radius, m_style.color(ColorRole::Accent));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kWent | kCame | kChanged)) {

@@ -60,12 +60,12 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
         case ItemKind::Stub: paintStub(painter, item, detail); break;
         case ItemKind::Input: case ItemKind::Output: paintPort(painter, item, detail); break;
         case ItemKind::Module:
-            item.what.open ? paintOpenBox(painter, item, depth, detail)
-                           : paintClosedModule(painter, item, depth, detail);
+            item.what.open ? paintOpenBox(painter, item, depth, flags, detail)
+                           : paintClosedModule(painter, item, depth, marks.tint(item.what), detail);
             break;
-        case ItemKind::Body: paintOpenBox(painter, item, depth, detail); break;
+        case ItemKind::Body: paintOpenBox(painter, item, depth, flags, detail); break;
         case ItemKind::Expr:
-            item.what.open ? paintOpenBox(painter, item, depth, detail)
+            item.what.open ? paintOpenBox(painter, item, depth, flags, detail)
                            : paintNode(painter, item, marks, flags, detail);
             break;
     }
@@ -73,9 +73,10 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
     if (flags) paintMarks(painter, item, flags, detail);
 }
 
-void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const {
+void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, Detail detail) const {
     const QRectF box = toQt(item.rect);
-    painter.setPen(QPen(m_style.color(ColorRole::ModuleStroke), 1));
+    const bool taken = flags & kTaken;
+    painter.setPen(QPen(m_style.color(taken ? ColorRole::Success : ColorRole::ModuleStroke), taken ? 2 : 1));
     painter.setBrush(theme::moduleFill(depth, m_style.scheme));
     if (detail == Detail::Block) {
         painter.drawRect(box);
@@ -83,7 +84,8 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
     }
     painter.drawRoundedRect(box, Card::kRadius + 2, Card::kRadius + 2);
     if (detail < Detail::Full) return;
-    const ItemText text = itemText(*m_graph, item.what);
+    ItemText text = itemText(*m_graph, item.what);
+    if (flags & kTaken) text.title += QStringLiteral("  \u2713 taken");
     double x = box.left() + Card::kPadX;
     const double right = box.right() - Card::kPadX;
     if (Card::hasToggle(item.what)) {
@@ -97,13 +99,14 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
     line(painter, TextRole::Body, {x, y + drop}, right - x, text.qualname, m_style.color(ColorRole::ModuleSubtitle));
 }
 
-void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const {
+void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint,
+                                    Detail detail) const {
     const QRectF box = toQt(item.rect);
-    const QColor fill = theme::moduleFill(depth + 1, m_style.scheme);
-    const QPen stroke(m_style.color(ColorRole::ModuleStroke), 1);
+    const QColor fill = tint ? tint->fill : theme::moduleFill(depth + 1, m_style.scheme);
+    const QPen stroke(tint ? tint->stroke : m_style.color(ColorRole::ModuleStroke), 1);
     if (detail == Detail::Block) {
         painter.setPen(stroke);
-        painter.setBrush(m_style.color(ColorRole::ModuleStroke));
+        painter.setBrush(tint ? tint->fill : m_style.color(ColorRole::ModuleStroke));
         painter.drawRect(box);
         return;
     }
@@ -111,11 +114,14 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
     painter.setPen(stroke);
     painter.setBrush(fill);
     painter.drawRoundedRect(box.adjusted(4, 4, 0, 0), Card::kRadius, Card::kRadius);
+    if (item.what.repeat > 0) painter.drawRoundedRect(box.adjusted(2, 2, -2, -2), Card::kRadius, Card::kRadius);
     const QRectF front = box.adjusted(0, 0, -4, -4);
     painter.drawRoundedRect(front, Card::kRadius, Card::kRadius);
+    paintBar(painter, front, tint);
 
     const ItemText text = itemText(*m_graph, item.what);
-    const QColor title = m_style.color(ColorRole::ModuleTitle), subtitle = m_style.color(ColorRole::ModuleSubtitle);
+    const QColor title = tint ? tint->text : m_style.color(ColorRole::ModuleTitle);
+    const QColor subtitle = tint ? tint->text : m_style.color(ColorRole::ModuleSubtitle);
     if (detail == Detail::Heading) {
         paintHeading(painter, front.adjusted(6, 4, -6, -4), text.title, title);
         return;
@@ -136,14 +142,17 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
 void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags,
                             Detail detail) const {
     const QRectF box = toQt(item.rect);
-    const CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
+    CategoryColors colors = theme::categoryColors(categoryOf(*m_graph, item.what), m_style.scheme);
+    const Tint* tint = marks.tint(item.what);
+    if (tint) colors = {tint->fill, tint->stroke, tint->text};
     if (detail == Detail::Block) {
-        painter.fillRect(box, colors.stroke);
+        painter.fillRect(box, tint && tint->fraction >= 0 ? tint->fill : colors.stroke);
         return;
     }
     painter.setPen(QPen(colors.stroke, 1));
     painter.setBrush(colors.fill);
     painter.drawRoundedRect(box, Card::kRadius, Card::kRadius);
+    paintBar(painter, box, tint);
     painter.setPen(Qt::NoPen);
     painter.setBrush(colors.stroke);
     painter.drawRoundedRect(QRectF(box.left() + 3, box.top() + 6, Card::kAccent - 1, box.height() - 12), 1.5, 1.5);
@@ -160,7 +169,7 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
         return;
     }
     const Card card(*m_measure, m_style);
-    const QColor sub = m_style.color(ColorRole::NodeSubtext);
+    const QColor sub = tint ? tint->text : m_style.color(ColorRole::NodeSubtext);
     double x = area.left() + Card::kPadX, y = area.top() + Card::kPadY;
     const double width = area.width() - 2 * Card::kPadX;
     if (Card::hasToggle(item.what)) {
@@ -237,6 +246,15 @@ void ItemPainter::paintStub(QPainter& painter, const layout::SceneItem& item, De
     painter.setPen(QPen(ink, 1.1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.drawPolyline(QPolygonF{tip + QPointF(-5, -5), tip});
     painter.drawPolyline(QPolygonF{tip + QPointF(-3.5, 0), tip, tip + QPointF(0, -3.5)});
+}
+
+/// How far a number goes along its scale, as a length: seen without the colour.
+void ItemPainter::paintBar(QPainter& painter, const QRectF& box, const Tint* tint) const {
+    if (!tint || tint->fraction < 0) return;
+    const QRectF whole(box.left() + Card::kAccent + 4, box.bottom() - 5, box.width() - Card::kAccent - 8, 2.5);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(tint->text);
+    painter.drawRect(QRectF(whole.topLeft(), QSizeF(whole.width() * tint->fraction, whole.height())));
 }
 
 void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) const {

@@ -39,11 +39,12 @@ class ItemPainter {
   private:
     struct Look;
 
-    void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const;
-    void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, Detail detail) const;
+    void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, Detail detail) const;
+    void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint, Detail detail) const;
     void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags, Detail detail) const;
     void paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
     void paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
+    void paintBar(QPainter& painter, const QRectF& box, const Tint* tint) const;
     void paintToggle(QPainter& painter, const layout::SceneItem& item) const;
     void paintMarks(QPainter& painter, const layout::SceneItem& item, std::uint16_t flags, Detail detail) const;
     void paintPreview(QPainter& painter, const layout::SceneItem& item, const Preview* preview, const QColor& ink) const;

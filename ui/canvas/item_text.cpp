@@ -54,6 +54,16 @@ QString ops(std::uint32_t count) {
     return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(count);
 }
 
+/// "layers.0 … 11" for a run from layers.0 to layers.11.
+QString runText(const InternalGraph& graph, const ItemDescription& what) {
+    const graph::Scope &first = graph.scope(what.firstBlock), &last = graph.scope(what.lastBlock);
+    const QString from = text(first.qualname), to = text(last.qualname);
+    if (from == to) return from;
+    const qsizetype dot = from.lastIndexOf(u'.');
+    const bool siblings = dot >= 0 && to.startsWith(from.left(dot + 1));
+    return from + QStringLiteral(" \u2026 ") + (siblings ? to.mid(dot + 1) : to);
+}
+
 ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     const graph::Scope& scope = graph.scope(what.scope);
@@ -61,6 +71,11 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (scope.call > 0) out.title += QStringLiteral("  (call %1)").arg(scope.call + 1);
     out.qualname = lastPart(text(scope.moduleClass));
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
+    if (what.repeat > 0) {
+        const QString shown = out.title;
+        out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(what.repeat);
+        if (what.open) out.qualname += (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
+    }
     if (!what.open) {
         out.name = ops(what.hiddenExprs);
         if (what.hiddenConstants > 0) out.name += QStringLiteral(", %1 weights").arg(what.hiddenConstants);

@@ -35,9 +35,10 @@ Legend::Legend(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Legend"));
 }
 
-void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene) {
+void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring) {
+    m_coloring = std::move(coloring);
     std::set<theme::OpCategory> found;
-    if (graph && scene)
+    if (graph && scene && !m_coloring)
         for (const layout::SceneItem& item : scene->items)
             if (item.what.kind == layout::ItemKind::Expr || item.what.kind == layout::ItemKind::Input ||
                 item.what.kind == layout::ItemKind::Output)
@@ -49,13 +50,24 @@ void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayo
 
 int Legend::lineHeight() const { return QFontMetrics(theme::Theme::instance().smallFont()).height() + 4; }
 
+/// The title, then a line for each kind; of a scale its two ends share the line under the ramp.
+QStringList Legend::coloringLines() const {
+    if (!m_coloring) return {};
+    QStringList lines{m_coloring->title()};
+    if (m_coloring->isNumeric()) return lines << m_coloring->lowText() + QStringLiteral("  …  ") + m_coloring->highText();
+    for (const auto& [text, tint] : m_coloring->rows()) lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+    return lines;
+}
+
 QSize Legend::sizeHint() const {
     const QFontMetrics metrics(theme::Theme::instance().smallFont());
     int width = 0;
     for (const theme::OpCategory category : m_categories)
         width = std::max(width, metrics.horizontalAdvance(theme::categoryTitle(category)));
     for (const MarkRow& row : kMarks) width = std::max(width, metrics.horizontalAdvance(tr(row.text)));
-    const int lines = static_cast<int>(m_categories.size()) + static_cast<int>(std::size(kMarks));
+    const QStringList coloured = coloringLines();
+    for (const QString& row : coloured) width = std::max(width, metrics.horizontalAdvance(row));
+    const int lines = static_cast<int>(m_categories.size()) + static_cast<int>(std::size(kMarks)) + static_cast<int>(coloured.size());
     return {width + kSwatch + 3 * kPad, lines * lineHeight() + 2 * kPad};
 }
 
@@ -73,6 +85,25 @@ void Legend::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(2 * kPad + kSwatch, y, width(), line), Qt::AlignVCenter | Qt::AlignLeft, row);
         y += line;
     };
+    const QStringList coloured = coloringLines();
+    for (qsizetype i = 0; i < coloured.size(); ++i) {
+        if (i == 0) {
+            painter.setPen(theme::color(ColorRole::MutedText));
+            painter.drawText(QRect(kPad, y, width(), line), Qt::AlignVCenter | Qt::AlignLeft, coloured[0]);
+            y += line;
+            continue;
+        }
+        const auto& rows = m_coloring->rows();
+        const std::size_t first = m_coloring->isNumeric() ? 0 : static_cast<std::size_t>(i - 1);
+        const std::size_t count = m_coloring->isNumeric() ? rows.size() : 1;
+        const double step = static_cast<double>(kSwatch) / static_cast<double>(count);
+        for (std::size_t k = 0; k < count && first + k < rows.size(); ++k) {
+            painter.setPen(count == 1 ? QPen(rows[first].second.stroke, 1.2) : Qt::NoPen);
+            painter.setBrush(rows[first + k].second.fill);
+            painter.drawRect(QRectF(kPad + step * static_cast<double>(k), y + line / 2.0 - 5.5, step, 11));
+        }
+        text(coloured[i]);
+    }
     for (const theme::OpCategory category : m_categories) {
         const theme::CategoryColors colors = theme::categoryColors(category);
         painter.setPen(QPen(colors.stroke, 1.2));

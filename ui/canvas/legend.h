@@ -2,10 +2,11 @@
 
 #include <QWidget>
 
+#include <memory>
 #include <vector>
 
 #include "core/layout/scene.h"
-#include "ui/theme/color_role.h"
+#include "ui/canvas/coloring.h"
 
 namespace sonde::canvas {
 
@@ -15,7 +16,8 @@ class Legend : public QWidget {
   public:
     explicit Legend(QWidget* parent);
 
-    void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene);
+    /// `coloring` is null if colours are those of categories.
+    void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring);
     QSize sizeHint() const override;
 
   protected:
@@ -23,6 +25,8 @@ class Legend : public QWidget {
 
   private:
     int lineHeight() const;
+    QStringList coloringLines() const;
+    std::shared_ptr<const Coloring> m_coloring;
     std::vector<theme::OpCategory> m_categories;
 };
 

@@ -77,7 +77,7 @@ void OverviewMap::renderMarks(QPainter& painter) const {
         std::uint16_t flag;
         ColorRole role;
     };
-    static constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
+    static constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
                                       {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
                                       {kFailed, ColorRole::ErrorMark}};
     painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));

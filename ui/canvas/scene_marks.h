@@ -10,6 +10,7 @@
 
 #include "core/graph/ids.h"
 #include "core/layout/scene.h"
+#include "ui/canvas/coloring.h"
 
 namespace sonde::canvas {
 
@@ -28,6 +29,8 @@ enum ItemFlag : std::uint16_t {
     kWent = 1 << 10,       ///< a pass took it out
     kCame = 1 << 11,       ///< a pass put it in
     kChanged = 1 << 12,    ///< a pass gave it other inputs or another constant
+    kBookmarked = 1 << 13,
+    kTaken = 1 << 14,      ///< the branch that the last run took
 };
 
 /// The live value of a node, ready to be drawn.
@@ -43,7 +46,9 @@ using Previews = std::map<graph::NodeId, Preview>;
 struct SceneMarks {
     std::vector<std::uint16_t> flags;
     std::shared_ptr<const Previews> previews;
+    std::shared_ptr<const Coloring> coloring;  ///< null: by operator category
 
+    const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
     std::uint16_t of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0}; }
     const Preview* preview(graph::NodeId node) const {
         if (!previews || !node.valid()) return nullptr;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/node_measures.h"
+
 namespace sonde::canvas {
 
 using theme::ColorRole;
@@ -34,6 +36,14 @@ QPolygonF arrowHead(const layout::Path& path, double size) {
     const QPointF across(-along.y(), along.x());
     const QPointF foot = tip - size * along;
     return {tip, foot + 0.42 * size * across, foot - 0.42 * size * across};
+}
+
+/// 1 for a scalar to 5 for a hundred million elements; 1 if the size is not known.
+double sizeWidth(const graph::InternalGraph& graph, const layout::SceneEdge& edge) {
+    double elements = 0;
+    for (const graph::NodeId value : edge.values)
+        if (const auto count = analysis::elementCount(graph.node(value))) elements += static_cast<double>(*count);
+    return 1 + 0.5 * std::log10(std::max(1.0, elements));
 }
 
 /// Lines never get thinner than what can be seen.
@@ -76,8 +86,12 @@ void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t
         painter.setRenderHint(QPainter::Antialiasing, smooth);
         return;
     }
-    const QPen pen(color, seenWidth(kEdgeWidth, scale), Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
-    for (const std::uint32_t id : edges) paintEdge(painter, id, pen, kArrow);
+    QPen pen(color, seenWidth(kEdgeWidth, scale), Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+    for (const std::uint32_t id : edges) {
+        const double width = m_items.style().edgeWidths ? sizeWidth(m_items.graph(), m_index->scene().edges[id]) : kEdgeWidth;
+        pen.setWidthF(seenWidth(width, scale));
+        paintEdge(painter, id, pen, kArrow + std::max(0.0, width - kEdgeWidth));
+    }
 }
 
 QRectF ScenePainter::labelRect(std::uint32_t id) const {

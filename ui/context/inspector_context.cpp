@@ -32,6 +32,7 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     m_runTimer.setInterval(33);
     connect(&m_runTimer, &QTimer::timeout, this, &InspectorContext::pollRun);
     connect(&m_load, &Job::progressed, this, &InspectorContext::loadProgressed);
+    connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
 }
 
 InspectorContext::~InspectorContext() = default;
@@ -130,6 +131,8 @@ void InspectorContext::hover(const Selection& selection) {
 
 void InspectorContext::reveal(const Selection& selection) {
     if (!m_document || selection.isNone()) return;
+    // What one is led to is to be seen, whatever was hidden.
+    if (selection.expr.valid() && layout::isFiltered(m_view, selection.expr)) showEverything();
     if (m_outline) {
         layout::ViewState view = m_view;
         if (selection.expr.valid())

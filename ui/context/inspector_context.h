@@ -14,6 +14,8 @@
 #include "core/exec/run.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
+#include "ui/context/file_watch.h"
+#include "ui/context/focus.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/job.h"
 #include "ui/context/selection.h"
@@ -113,6 +115,12 @@ class InspectorContext : public QObject {
     /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else null.
     /// Valid until the next signal.
     const tensor::Value* value(NodeId node) const;
+    /// How many values of a node the last run kept: more than one inside loops.
+    std::size_t iterations(NodeId node) const;
+    /// The value of one pass of the loop that the node stands in; null if there is none.
+    const tensor::Value* value(NodeId node, std::size_t iteration) const;
+    /// Whether a body is a branch that the last run took, at least once.
+    bool wasTaken(graph::BodyId body) const;
     /// Whether the node was computed in the last run. True for everything before the first run.
     bool wasReached(NodeId node) const;
     /// Of the run that goes on, else of the last one.
@@ -127,6 +135,22 @@ class InspectorContext : public QObject {
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
     bool isExpanded(ScopeId scope) const;
+    /// Equal blocks in a row are drawn as one from this number on, if they are folded at all.
+    static constexpr std::size_t kFoldFrom = 3;
+    bool folds() const { return m_view.foldFrom > 0; }
+    /// The run of equal blocks that something stands in (Outline::runs()), or Outline::kNoRun.
+    std::uint32_t runOf(const Selection& selection) const;
+    const Focus& focus() const { return m_focus; }
+    /// Whether anything was hidden by hand, besides what the focus leaves out.
+    bool hidesAny() const;
+    /// The operations that a selection means: a module's, or those of the selected nodes.
+    std::vector<ExprId> exprsOf(const Selection& selection) const;
+    const std::vector<Selection>& bookmarks() const { return m_bookmarks; }
+    bool isBookmarked(const Selection& selection) const;
+    /// What gives operations their colour: "category", or a column of models::nodeColumns().
+    const QString& colorBy() const { return m_colorBy; }
+    /// Whether edges are as wide as the tensors on them are large.
+    bool edgeWidths() const { return m_edgeWidths; }
     /// Whether attributes and generated names are to be written on nodes.
     bool showsAttributes() const { return m_showAttributes; }
     bool showsNames() const { return m_showNames; }
@@ -200,6 +224,30 @@ class InspectorContext : public QObject {
     void setShowsAttributes(bool shown);
     void setShowsNames(bool shown);
 
+    /// Draws only what the selection needs, what needs it, or both; `depth` edges far, 0: however far.
+    void focusCone(bool upstream, bool downstream, int depth);
+    void focusConeOfSelection(bool upstream, bool downstream);
+    /// Draws only the ways between the first selected node and the others; false if there are none.
+    bool focusPaths();
+    void isolateSelection();
+    void hideSelection();
+    /// Hides every operation like the selected one.
+    void hideOperator();
+    void showEverything();
+
+    void setFolds(bool folds);
+    void setRunFolded(std::uint32_t run, bool folded);
+    void showInstance(std::uint32_t run, std::uint32_t instance);
+    /// Shows the next (1) or previous (-1) instance of the run around the selection.
+    void stepInstance(int step);
+
+    void toggleBookmark(const sonde::context::Selection& selection);
+    void goToBookmark(int index);
+    void goToNextBookmark();
+
+    void setColorBy(const QString& column);
+    void setEdgeWidths(bool bySize);
+
     void report(const sonde::context::Message& message);
     void report(const sonde::base::Error& error);
     void clearBanner();
@@ -235,6 +283,11 @@ class InspectorContext : public QObject {
     void viewChanged();
     /// Only how nodes are labelled has changed.
     void labelsChanged();
+    void focusChanged();
+    void bookmarksChanged();
+    void coloringChanged();
+    /// The open file has another content than when it was read.
+    void fileChanged();
 
     void messageReported(const sonde::context::Message& message);
     void bannerRequested(const sonde::context::Message& message);
@@ -262,6 +315,9 @@ class InspectorContext : public QObject {
     std::vector<tensor::Value> inputValues() const;
     void changeView(layout::ViewState view);
     layout::ViewState firstView() const;
+    void setFocus(Focus focus);
+    std::vector<bool> focused();
+    void applyFocus();
     void watchesChanged();
     void endsChanged();
     void keep() const;  ///< remembers what belongs to the model for the next time
@@ -297,7 +353,7 @@ class InspectorContext : public QObject {
     std::shared_ptr<LiveRun> m_liveRun;
     std::shared_ptr<const exec::Recording> m_recording;
     std::vector<NodeId> m_outputNodes;           ///< which nodes the recording's outputs are of
-    std::map<NodeId, tensor::Value> m_peeked;    ///< looked up after the last run
+    std::map<NodeId, std::vector<tensor::Value>> m_peeked;  ///< looked up after the last run: a value for each pass
     std::vector<NodeId> m_peekWanted;
     exec::PlanOptions m_wantedRun;               ///< what to run once the inputs are read
     bool m_runWanted = false;
@@ -307,6 +363,12 @@ class InspectorContext : public QObject {
 
     std::vector<ModelInput> m_inputs;
     layout::ViewState m_view;
+    Focus m_focus;
+    std::vector<bool> m_hidden;  ///< by ExprId: hidden by hand; may be shorter
+    std::vector<Selection> m_bookmarks;
+    QString m_colorBy = QStringLiteral("category");
+    bool m_edgeWidths = false;
+    FileWatch m_fileWatch;
     bool m_showAttributes = false;
     bool m_showNames = true;
     std::vector<Message> m_messages;

@@ -74,6 +74,7 @@ void InspectorContext::close() {
     m_location.clear();
     if (!m_document) return;
     keep();
+    m_fileWatch.watch({});
     dropDocument();
     m_whole.reset();
     m_graphs.clear();
@@ -106,6 +107,9 @@ void InspectorContext::dropDocument() {
     m_ends.clear();
     m_inputs.clear();
     m_view = {};
+    m_focus = {};
+    m_hidden.clear();
+    m_bookmarks.clear();
     m_document.reset();
     m_outline.reset();
 }
@@ -118,6 +122,8 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     Remembered state = recall(*m_document);
     m_watched = std::move(state.watched);
     m_ends = std::move(state.ends);
+    for (const NodeId node : state.bookmarkedNodes) m_bookmarks.push_back(selectionOf(node));
+    for (const ScopeId scope : state.bookmarkedScopes) m_bookmarks.push_back(selectionOf(scope));
     m_view = state.view ? *state.view : firstView();
     for (const document::NamedNode& input : m_document->inputs) {
         ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}};
@@ -131,6 +137,7 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
 
 layout::ViewState InspectorContext::firstView() const {
     layout::ViewState view;
+    view.foldFrom = kFoldFrom;
     const layout::Outline::Group& root = m_outline->group(m_outline->root());
     if (root.exprs - root.constants <= kSmallGraph) layout::openToDepth(*m_outline, view, layout::greatestDepth(*m_outline));
     return view;
@@ -157,6 +164,7 @@ void InspectorContext::adopt(Loaded loaded) {
         Message message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)};
         report(message);
     }
+    m_fileWatch.watch(textOf(m_document->location));
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();
     const NodeId again = selected.empty() ? NodeId() : graph().findNode(selected);
@@ -165,7 +173,11 @@ void InspectorContext::adopt(Loaded loaded) {
 
 void InspectorContext::keep() const {
     if (!m_document) return;
-    Remembered state{m_watched, m_ends, {}, m_view};
+    Remembered state{m_watched, m_ends, {}, {}, {}, m_view};
+    for (const Selection& bookmark : m_bookmarks) {
+        if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
+        else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
+    }
     for (const ModelInput& input : m_inputs) state.inputs.emplace_back(input.name, input.spec);
     remember(*m_document, state);
 }

@@ -1,5 +1,7 @@
 #include "ui/context/remembered.h"
 
+#include "ui/context/inspector_context.h"
+
 #include <QCryptographicHash>
 #include <QSettings>
 
@@ -64,27 +66,53 @@ QString exprText(const InternalGraph& graph, ExprId id) {
     return expr.outputs.empty() ? QString() : QString::fromStdString(graph.node(expr.outputs.front()).name);
 }
 
+QStringList scopeTexts(const InternalGraph& graph, const auto& scopes) {
+    QStringList texts;
+    for (const ScopeId id : scopes) texts << scopeText(graph.scope(id));
+    return texts;
+}
+
+std::map<QString, ScopeId> scopesByText(const InternalGraph& graph) {
+    std::map<QString, ScopeId> scopes;
+    for (const graph::Scope& scope : graph.scopes()) scopes.emplace(scopeText(scope), scope.id);
+    return scopes;
+}
+
+std::vector<ScopeId> findScopes(const std::map<QString, ScopeId>& scopes, const QStringList& kept) {
+    std::vector<ScopeId> found;
+    for (const QString& text : kept)
+        if (const auto at = scopes.find(text); at != scopes.end()) found.push_back(at->second);
+    return found;
+}
+
 void writeView(QSettings& settings, const InternalGraph& graph, const layout::ViewState& view) {
-    QStringList scopes, exprs;
-    for (const ScopeId id : view.openScopes) scopes << scopeText(graph.scope(id));
+    QStringList exprs;
     for (const ExprId id : view.openExprs) exprs << exprText(graph, id);
-    settings.setValue(QStringLiteral("open"), scopes);
+    settings.setValue(QStringLiteral("open"), scopeTexts(graph, view.openScopes));
     settings.setValue(QStringLiteral("openExprs"), exprs);
     settings.setValue(QStringLiteral("leftRight"), view.direction == layout::Direction::LeftRight);
     settings.setValue(QStringLiteral("hideConstants"), view.hideConstants);
+    settings.setValue(QStringLiteral("folds"), view.foldFrom > 0);
+    settings.setValue(QStringLiteral("unfolded"), scopeTexts(graph, view.unfolded));
+    QStringList instances;
+    for (const auto& [scope, instance] : view.shownInstance) instances << QString::number(instance) + kTab + scopeText(graph.scope(scope));
+    settings.setValue(QStringLiteral("instances"), instances);
 }
 
 layout::ViewState readView(const QSettings& settings, const InternalGraph& graph) {
     layout::ViewState view;
-    std::map<QString, ScopeId> scopes;
-    for (const graph::Scope& scope : graph.scopes()) scopes.emplace(scopeText(scope), scope.id);
-    for (const QString& kept : settings.value(QStringLiteral("open")).toStringList())
-        if (const auto found = scopes.find(kept); found != scopes.end()) view.openScopes.insert(found->second);
+    const std::map<QString, ScopeId> scopes = scopesByText(graph);
+    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("open")).toStringList())) view.openScopes.insert(scope);
     for (const QString& kept : settings.value(QStringLiteral("openExprs")).toStringList())
         if (const NodeId node = graph.findNode(kept.toStdString()); node.valid())
             view.openExprs.insert(graph.node(node).producer);
     if (settings.value(QStringLiteral("leftRight")).toBool()) view.direction = layout::Direction::LeftRight;
     view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
+    view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? InspectorContext::kFoldFrom : 0;
+    for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList())) view.unfolded.insert(scope);
+    for (const QString& kept : settings.value(QStringLiteral("instances")).toStringList())
+        if (const auto found = scopes.find(kept.section(kTab, 1)); found != scopes.end())
+            view.shownInstance[found->second] = kept.section(kTab, 0, 0).toUInt();
     return view;
 }
 
@@ -98,6 +126,8 @@ void remember(const document::Document& document, const Remembered& state) {
     settings.beginGroup(key);
     settings.setValue(QStringLiteral("watched"), texts(graph, state.watched));
     settings.setValue(QStringLiteral("ends"), texts(graph, state.ends));
+    settings.setValue(QStringLiteral("bookmarks"), texts(graph, state.bookmarkedNodes));
+    settings.setValue(QStringLiteral("bookmarkedModules"), scopeTexts(graph, state.bookmarkedScopes));
     settings.beginWriteArray(QStringLiteral("inputs"), static_cast<int>(state.inputs.size()));
     for (int i = 0; i < static_cast<int>(state.inputs.size()); ++i) {
         const auto& [name, spec] = state.inputs[static_cast<std::size_t>(i)];
@@ -121,6 +151,8 @@ Remembered recall(const document::Document& document) {
     settings.beginGroup(key);
     state.watched = findAll(graph, settings.value(QStringLiteral("watched")).toStringList());
     state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
+    state.bookmarkedNodes = findAll(graph, settings.value(QStringLiteral("bookmarks")).toStringList());
+    state.bookmarkedScopes = findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
     const int count = settings.beginReadArray(QStringLiteral("inputs"));
     for (int i = 0; i < count; ++i) {
         settings.setArrayIndex(i);

@@ -20,6 +20,8 @@ namespace sonde::context {
 struct Remembered {
     std::vector<graph::NodeId> watched;
     std::vector<graph::NodeId> ends;
+    std::vector<graph::NodeId> bookmarkedNodes;
+    std::vector<graph::ScopeId> bookmarkedScopes;
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name
     std::optional<layout::ViewState> view;
 };

@@ -234,7 +234,7 @@ const tensor::Value* InspectorContext::value(NodeId node) const {
     if (!m_document || !node.valid()) return nullptr;
     if (m_recording) {
         if (const tensor::Value* kept = m_recording->value(node)) return kept;
-        if (const auto found = m_peeked.find(node); found != m_peeked.end()) return &found->second;
+        if (const auto found = m_peeked.find(node); found != m_peeked.end()) return &found->second.back();
         for (std::size_t i = 0; i < m_outputNodes.size() && i < m_recording->outputs.size(); ++i)
             if (m_outputNodes[i] == node && m_recording->computed(node)) return &m_recording->outputs[i];
     }
@@ -242,6 +242,29 @@ const tensor::Value* InspectorContext::value(NodeId node) const {
     for (const ModelInput& input : m_inputs)
         if (input.node == node && input.value) return &*input.value;
     return nullptr;
+}
+
+std::size_t InspectorContext::iterations(NodeId node) const {
+    if (!m_recording || !node.valid()) return 0;
+    if (const std::size_t kept = m_recording->iterations(node); kept > 0) return kept;
+    const auto found = m_peeked.find(node);
+    return found == m_peeked.end() ? 0 : found->second.size();
+}
+
+const tensor::Value* InspectorContext::value(NodeId node, std::size_t iteration) const {
+    if (!m_recording || !node.valid()) return nullptr;
+    if (const tensor::Value* kept = m_recording->value(node, iteration)) return kept;
+    const auto found = m_peeked.find(node);
+    return found == m_peeked.end() || iteration >= found->second.size() ? nullptr : &found->second[iteration];
+}
+
+bool InspectorContext::wasTaken(graph::BodyId body) const {
+    if (!m_recording || !m_document || !body.valid()) return false;
+    const ExprId owner = graph().body(body).owner;
+    if (!owner.valid()) return false;
+    for (const std::size_t branch : m_recording->branches(owner))
+        if (branch < graph().expr(owner).bodies.size() && graph().expr(owner).bodies[branch] == body) return true;
+    return false;
 }
 
 bool InspectorContext::wasReached(NodeId node) const {
@@ -275,16 +298,24 @@ void InspectorContext::startPeek() {
         [graph = m_document->graph, wanted, inputs = inputValues(), runner = m_peekRunner](const base::WorkContext& work) {
             exec::PlanOptions options;
             options.watch = wanted;
-            options.end = wanted;
+            // In a loop every pass is wanted: the run ends with the operation that the node stands in.
+            for (const NodeId node : wanted) {
+                ExprId at = graph->node(node).producer;
+                while (graph->expr(at).body != graph->mainId()) at = graph->body(graph->expr(at).body).owner;
+                const std::vector<NodeId>& outputs = graph->expr(at).outputs;
+                if (at == graph->node(node).producer) options.end.push_back(node);
+                else options.end.insert(options.end.end(), outputs.begin(), outputs.end());
+            }
             auto plan = exec::Plan::make(graph, options);
-            std::vector<std::pair<NodeId, tensor::Value>> values;
+            std::vector<std::pair<NodeId, std::vector<tensor::Value>>> values;
             if (!plan) return values;
             const exec::Recording recording = runner->run(**plan, inputs, work);
             for (const NodeId node : wanted)
-                if (const tensor::Value* value = recording.value(node)) values.emplace_back(node, *value);
+                if (const auto found = recording.kept.find(node); found != recording.kept.end() && !found->second.empty())
+                    values.emplace_back(node, found->second);
             return values;
         },
-        [this](std::vector<std::pair<NodeId, tensor::Value>> values) {
+        [this](std::vector<std::pair<NodeId, std::vector<tensor::Value>>> values) {
             for (auto& [node, value] : values) m_peeked[node] = std::move(value);
             for (const auto& [node, value] : values) Q_EMIT valueArrived(node);
             if (!m_peekWanted.empty()) startPeek();

@@ -1,15 +1,16 @@
 #include "ui/models/node_table_model.h"
 
-#include "ui/models/node_text.h"
+#include <algorithm>
 
 namespace sonde::models {
 
 using context::InspectorContext;
 using graph::NodeId;
 
-NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
+NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context), m_measures(context) {
     const auto take = [this] {
         beginResetModel();
+        m_measures.reset();
         m_nodes.clear();
         m_rowOfNode.clear();
         if (m_context.hasModel()) {
@@ -27,7 +28,8 @@ NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAb
     connect(&context, &InspectorContext::documentOpened, this, take);
     connect(&context, &InspectorContext::documentClosed, this, take);
     connect(&context, &InspectorContext::runFinished, this, [this] {
-        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, TimeColumn));
+        m_measures.reset();
+        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
     take();
 }
@@ -37,52 +39,34 @@ int NodeTableModel::rowOf(NodeId node) const {
 }
 
 int NodeTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_nodes.size()); }
-int NodeTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
-
-QVariant NodeTableModel::text(NodeId id, int column) const {
-    const graph::Node& node = m_context.graph().node(id);
-    const graph::Expr& producer = m_context.graph().expr(node.producer);
-    switch (column) {
-        case NumberColumn: return id.value;
-        case NameColumn: return shown(node.name);
-        case ModuleColumn: return moduleText(producer);
-        case ClassColumn: return shortClass(producer.moduleClass);
-        case OperatorColumn: return operatorText(producer);
-        case ShapeColumn: return shapeText(node, m_context.value(id));
-        case DTypeColumn: return dtypeText(node, m_context.value(id));
-        case TimeColumn: {
-            if (!m_context.recording()) return {};
-            const std::int64_t ns = m_context.recording()->elapsedNs(node.producer);
-            return ns == 0 ? QString() : QStringLiteral("%1 ms").arg(static_cast<double>(ns) / 1e6, 0, 'f', 3);
-        }
-        default: return {};
-    }
-}
+int NodeTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : NodeColumnCount; }
 
 QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !m_context.hasModel()) return {};
     const NodeId id = node(index.row());
+    const int column = index.column();
+    const bool numeric = nodeColumns()[static_cast<std::size_t>(column)].numeric || column == NumberColumn;
     switch (role) {
-        case Qt::DisplayRole: case Qt::ToolTipRole: return text(id, index.column());
+        case Qt::DisplayRole: case Qt::ToolTipRole:
+            return column == NumberColumn ? QVariant(id.value) : QVariant(m_measures.text(column, id));
         case NodeRole: return id.value;
+        case ExportRole: {
+            // Numbers without units or separators: they are for programs.
+            const std::optional<double> number = numeric ? m_measures.number(column, id) : std::nullopt;
+            if (!numeric) return {};
+            return number ? QString::number(*number, 'g', 15) : QStringLiteral("");
+        }
         case MutedRole: return !m_context.wasReached(id);
-        case SortRole:
-            if (index.column() == TimeColumn)
-                return m_context.recording() ? QVariant(static_cast<qlonglong>(m_context.recording()->elapsedNs(
-                                                   m_context.graph().node(id).producer)))
-                                             : QVariant(0);
-            return text(id, index.column());
-        case Qt::TextAlignmentRole:
-            return index.column() == NumberColumn || index.column() == TimeColumn ? QVariant(Qt::AlignRight | Qt::AlignVCenter)
-                                                                                  : QVariant();
+        case SortRole: return numeric ? QVariant(m_measures.number(column, id).value_or(-1)) : QVariant(m_measures.text(column, id));
+        case Qt::TextAlignmentRole: return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
         default: return {};
     }
 }
 
 QVariant NodeTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= ColumnCount) return {};
-    static const char* const titles[ColumnCount] = {"#", "Node", "Module", "Class", "Operator", "Shape", "Type", "Time"};
-    return tr(titles[section]);
+    if (orientation != Qt::Horizontal || section < 0 || section >= NodeColumnCount) return {};
+    if (role == Qt::DisplayRole) return nodeColumns()[static_cast<std::size_t>(section)].title;
+    return {};
 }
 
 TableFilter::TableFilter(QObject* parent) : QSortFilterProxyModel(parent) { setSortRole(SortRole); }
@@ -98,6 +82,24 @@ bool TableFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
             if (sourceModel()->index(row, column, parent).data().toString().contains(word, Qt::CaseInsensitive)) return true;
         return false;
     });
+}
+
+QByteArray tableAsCsv(const QAbstractItemModel& model) {
+    const auto quoted = [](const QString& text) {
+        static const QString special = QStringLiteral(",\"\r\n");
+        const bool plain = std::none_of(text.begin(), text.end(), [](QChar c) { return special.contains(c); });
+        return plain ? text : u'"' + QString(text).replace(u'"', QStringLiteral("\"\"")) + u'"';
+    };
+    QString out;
+    for (int row = -1; row < model.rowCount(); ++row) {
+        for (int column = 0; column < model.columnCount(); ++column) {
+            const QVariant cell = row < 0 ? model.headerData(column, Qt::Horizontal) : model.index(row, column).data(ExportRole);
+            const QVariant shown = row >= 0 && !cell.isValid() ? model.index(row, column).data() : cell;
+            out += (column > 0 ? QStringLiteral(",") : QString()) + quoted(shown.toString());
+        }
+        out += QStringLiteral("\r\n");
+    }
+    return out.toUtf8();
 }
 
 }  // namespace sonde::models

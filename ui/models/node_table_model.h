@@ -6,22 +6,21 @@
 #include <vector>
 
 #include "ui/context/inspector_context.h"
+#include "ui/models/node_columns.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
 
-/// All nodes of the open model in the order of the program, those of inner bodies after their owner.
+/// All nodes of the open model in the order of the program, those of inner bodies after their owner; a column for each of
+/// nodeColumns().
 class NodeTableModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    enum Column {
-        NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, ShapeColumn, DTypeColumn, TimeColumn, ColumnCount
-    };
-
     explicit NodeTableModel(context::InspectorContext& context, QObject* parent = nullptr);
 
     graph::NodeId node(int row) const { return m_nodes[static_cast<std::size_t>(row)]; }
     int rowOf(graph::NodeId node) const;
+    const NodeMeasures& measures() const { return m_measures; }
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -29,9 +28,8 @@ class NodeTableModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   private:
-    QVariant text(graph::NodeId node, int column) const;
-
     context::InspectorContext& m_context;
+    NodeMeasures m_measures;
     std::vector<graph::NodeId> m_nodes;
     std::vector<int> m_rowOfNode;
 };
@@ -49,5 +47,8 @@ class TableFilter : public QSortFilterProxyModel {
   private:
     QStringList m_words;
 };
+
+/// A table as comma-separated values with a heading (RFC 4180): what the view shows, in its order.
+QByteArray tableAsCsv(const QAbstractItemModel& model);
 
 }  // namespace sonde::models

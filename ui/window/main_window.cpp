@@ -23,6 +23,7 @@
 #include "ui/widgets/banner.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/progress_strip.h"
+#include "ui/window/focus_bar.h"
 #include "ui/window/panel_table.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
@@ -99,6 +100,7 @@ void MainWindow::buildCentre() {
     m_canvas->setObjectName(QStringLiteral("canvas"));
     m_pages->addWidget(m_start);
     m_pages->addWidget(m_canvas);
+    m_focusBar = new FocusBar(m_context, m_canvas);
     m_search = new SearchBar(m_context, m_canvas);
     column->addWidget(m_banner);
     column->addWidget(m_pages, 1);
@@ -109,7 +111,8 @@ void MainWindow::buildCentre() {
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
     connect(m_search, &SearchBar::dismissed, m_canvas, [this] { m_canvas->setFocus(); });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
-        if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
+        if (m_bannerReloads) m_context.reload();
+        else if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
     });
 }
 
@@ -261,6 +264,10 @@ void MainWindow::connectContext() {
     for (const auto signal : {&InspectorContext::watchChanged, &InspectorContext::endChanged, &InspectorContext::historyChanged,
                               &InspectorContext::searchHitsChanged, &InspectorContext::labelsChanged, &InspectorContext::viewChanged})
         connect(&m_context, signal, this, &MainWindow::refreshActions);
+    for (const auto signal : {&InspectorContext::focusChanged, &InspectorContext::coloringChanged, &InspectorContext::bookmarksChanged})
+        connect(&m_context, signal, this, &MainWindow::refreshActions);
+    connect(&m_context, &InspectorContext::fileChanged, this, &MainWindow::offerReload);
+    connect(&m_context, &InspectorContext::selectionChanged, this, &MainWindow::followSelection);
     connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::valueArrived, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
@@ -271,6 +278,9 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
     connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
     connect(m_canvas, &canvas::GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
+    connect(m_canvas, &canvas::GraphCanvas::sceneChanged, this, [this] {
+        if (const auto scene = m_canvas->scene()) m_focusBar->setLeftOut(scene->filteredExprs);
+    });
     connect(m_canvas, &canvas::GraphCanvas::revealInTreeRequested, this, [this](const context::Selection& selection) {
         showPanel(QStringLiteral("modules"));
         m_context.select(selection);
@@ -282,6 +292,7 @@ void MainWindow::showBanner(const Message& message) {
     const Severity severity = message.severity == base::Severity::Error     ? Severity::Error
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
+    m_bannerReloads = false;
     m_bannerNode = m_context.hasModel() && message.node.valid() ? message.node : graph::NodeId();
     QString text = message.text;
     if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
@@ -330,7 +341,16 @@ void MainWindow::refreshActions() {
     const int own = selection.isNone() ? -1 : m_context.graphOfModule(selection.qualname);
     state.setFlag(Need::OwnGraph, own >= 0 && own != m_context.shownGraph());
     state.setFlag(Need::Part, m_context.shownGraph() > 0);
+    state.setFlag(Need::Run, m_context.runOf(selection) != layout::Outline::kNoRun);
+    state.setFlag(Need::Several, m_context.selectedNodes().size() > 1);
+    state.setFlag(Need::LeftOut, m_context.focus().kind != context::Focus::Kind::None || m_context.hidesAny());
+    state.setFlag(Need::Bookmarks, !m_context.bookmarks().empty());
     m_actions.setState(state);
+    refreshBookmarks();
+    m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.folds());
+    m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.edgeWidths());
+    for (const char* column : {"category", "module", "op", "dtype", "time", "bytes", "parameters", "readers", "class"})
+        m_actions.action(QStringLiteral("view.color_") + QLatin1String(column))->setChecked(m_context.colorBy() == QLatin1String(column));
     const graph::NodeId node = actedOn();
     m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));
     m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.isEnd(node));
@@ -355,6 +375,8 @@ void MainWindow::restore() {
     m_context.setLive(settings.value(QStringLiteral("run/live"), false).toBool());
     m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
     m_context.setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
+    m_context.setColorBy(settings.value(QStringLiteral("view/colorBy"), QStringLiteral("category")).toString());
+    m_context.setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
     m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
     m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
     m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
@@ -368,6 +390,8 @@ void MainWindow::save() const {
     settings.setValue(QStringLiteral("run/live"), m_context.isLive());
     settings.setValue(QStringLiteral("view/attributes"), m_context.showsAttributes());
     settings.setValue(QStringLiteral("view/names"), m_context.showsNames());
+    settings.setValue(QStringLiteral("view/colorBy"), m_context.colorBy());
+    settings.setValue(QStringLiteral("view/edgeWidths"), m_context.edgeWidths());
     settings.setValue(QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms());
     settings.setValue(QStringLiteral("view/overview"), m_canvas->overviewVisible());
 }

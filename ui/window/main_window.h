@@ -21,6 +21,7 @@ class ProgressStrip;
 
 namespace sonde::window {
 
+class FocusBar;
 class SearchBar;
 class StartPage;
 
@@ -36,6 +37,12 @@ class MainWindow : public QMainWindow {
     canvas::GraphCanvas* canvas() const { return m_canvas; }
     actions::ActionRegistry& actions() { return m_actions; }
     SearchBar* searchBar() const { return m_search; }
+    FocusBar* focusBar() const { return m_focusBar; }
+    /// Whether selecting here selects the same in other windows that are linked, and the reverse.
+    bool isLinked() const { return m_linked; }
+    void setLinked(bool linked);
+    /// A second window on the same model, beside this one and linked with it.
+    MainWindow* openBeside();
     widgets::Banner* banner() const { return m_banner; }
     QDockWidget* dock(const QString& panel) const;
     QWidget* panel(const QString& panel) const;
@@ -91,6 +98,10 @@ class MainWindow : public QMainWindow {
     void printPicture();
     void showSettings();
     void showHelp(const QString& page);
+    void showOperatorHelp();
+    void offerReload();
+    void followSelection();
+    void refreshBookmarks();
     void goToProducer();
     void goToConsumer();
     void goToProblem(int step);
@@ -102,6 +113,9 @@ class MainWindow : public QMainWindow {
     StartPage* m_start = nullptr;
     canvas::GraphCanvas* m_canvas = nullptr;
     SearchBar* m_search = nullptr;
+    FocusBar* m_focusBar = nullptr;
+    bool m_linked = false;
+    bool m_following = false;  ///< the selection comes from another window
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;
     widgets::ElidedLabel* m_status = nullptr;
@@ -111,6 +125,7 @@ class MainWindow : public QMainWindow {
     QByteArray m_dockState;      ///< while the docks are out of the way
     bool m_docksShown = true;
     graph::NodeId m_bannerNode;
+    bool m_bannerReloads = false;
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };
 

@@ -1,10 +1,12 @@
 #include "ui/window/panel_table.h"
 
 #include "ui/panels/inputs/inputs_panel.h"
+#include "ui/panels/instances/instances_panel.h"
 #include "ui/panels/log/log_panel.h"
 #include "ui/panels/module_tree/module_tree_panel.h"
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/panels/node_table/node_table_panel.h"
+#include "ui/panels/operators/operators_panel.h"
 #include "ui/panels/passes/passes_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/tracing/tracing_panel.h"
@@ -15,7 +17,8 @@ namespace sonde::window {
 const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
         panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
-        panels::watchListPanel(),  panels::nodeTablePanel(), panels::logPanel(),
+        panels::watchListPanel(),  panels::nodeTablePanel(), panels::operatorsPanel(),   panels::instancesPanel(),
+        panels::logPanel(),
         panels::tracingPanel(),  panels::passesPanel(),
     };
     return table;

@@ -1,14 +1,17 @@
 #include "ui/window/script.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QRegularExpression>
+#include <QSpinBox>
 
 #include "core/io/image/image.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/models/node_columns.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/theme/theme.h"
@@ -131,11 +134,16 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         waitForIdle(rest.isEmpty() ? kDefaultWaitSeconds : std::max(1, rest.toInt()));
         return {};
     }
+    if (command == u"help") {
+        m_window.actions().action(rest == u"operators" ? QStringLiteral("help.operators") : QStringLiteral("help.contents"))->trigger();
+        return {};
+    }
     if (command == u"key") return pressKeys(rest);
     if (command == u"screenshot") return takePicture(rest);
 
     static const QStringList others{"expand", "collapse", "select", "watch", "end", "clear", "input", "run", "search", "view",
-                                    "zoom", "click", "doubleclick", "direction", "trace", "graph"};
+                                    "zoom", "click", "doubleclick", "direction", "trace", "graph", "focus", "fold",
+                                    "instance", "color", "edges", "bookmark", "legend", "iteration"};
     if (!others.contains(command)) return usageError("unknown command", command.toStdString());
     SONDE_TRY(needsModel());
     if (command == u"expand") return expand(rest, true);
@@ -166,6 +174,9 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
         return {};
     }
     if (command == u"trace") return traceAgain(rest);
+    if (command == u"focus") return focus(rest);
+    static const QStringList looks{"fold", "instance", "color", "edges", "bookmark", "legend", "iteration"};
+    if (looks.contains(command)) return look(command, rest);
     if (command == u"graph") {
         const int graph = rest.isEmpty() ? 0 : context.graphOfModule(rest);
         if (graph < 0) return usageError("that module was not traced alone", rest.toStdString(), "trace tracer=robust comes first");
@@ -184,6 +195,49 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"select") context.navigateTo(node);
     if (command == u"watch") context.setWatched(node, true);
     if (command == u"end") context.setEnd(node, true);
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+Result<void> Script::focus(const QString& how) {
+    context::InspectorContext& context = m_window.context();
+    const QString kind = firstWord(how);
+    const int depth = afterFirstWord(how).toInt();
+    if (kind == u"up" || kind == u"down" || kind == u"around") {
+        context.focusConeOfSelection(kind != u"down", kind != u"up");
+        if (depth > 0) context.focusCone(kind != u"down", kind != u"up", depth);
+    } else if (kind == u"paths") {
+        if (!context.focusPaths()) return usageError("no paths", {}, "select two nodes between which data flows");
+    } else if (kind == u"only") context.isolateSelection();
+    else if (kind == u"hide") context.hideSelection();
+    else if (kind == u"operator") context.hideOperator();
+    else if (kind == u"all") context.showEverything();
+    else return usageError("no such focus", how.toStdString(), "up, down, around, paths, only, hide, operator or all");
+    waitForIdle(kDefaultWaitSeconds);
+    return {};
+}
+
+/// What only changes how things look.
+Result<void> Script::look(const QString& command, const QString& rest) {
+    context::InspectorContext& context = m_window.context();
+    if (command == u"fold") context.setFolds(rest != u"off");
+    if (command == u"edges") context.setEdgeWidths(rest == u"size");
+    if (command == u"legend") m_window.canvas()->setLegendVisible(rest != u"off");
+    if (command == u"bookmark") context.toggleBookmark(context.selection());
+    if (command == u"color") {
+        if (rest != u"category" && models::nodeColumnIndex(rest) < 0) return usageError("no such column", rest.toStdString());
+        context.setColorBy(rest);
+        m_window.canvas()->setLegendVisible(true);
+    }
+    if (command == u"instance") {
+        const std::uint32_t run = context.runOf(context.selection());
+        if (run == layout::Outline::kNoRun) return usageError("nothing selected stands in equal blocks");
+        context.showInstance(run, rest.toUInt());
+    }
+    if (command == u"iteration") {
+        auto* values = qobject_cast<panels::TensorViewerPanel*>(m_window.panel(QStringLiteral("tensor_viewer")));
+        if (values) values->iterationBox()->setValue(rest.toInt());
+    }
     waitForIdle(kDefaultWaitSeconds);
     return {};
 }

@@ -21,6 +21,8 @@ class MainWindow;
 ///     theme light|dark|contrast | size WxH | zoom X|fit|in|out | key KEYS | click NODE | doubleclick NODE
 ///     direction down|right | trace [tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [pass=ID] [follow]
 ///     [flatten]
+///     focus up|down|around|paths|only|hide|operator|all [DEPTH] | fold on|off | instance N | color COLUMN | edges size|plain
+///     bookmark | legend on|off | iteration N | help [PAGE] |
 ///     graph [QUALNAME] | screenshot FILE | quit
 ///
 /// NODE as on the command line: name, #number, or QUALNAME: for a module's output. Commands that cause background work
@@ -51,6 +53,8 @@ class Script : public QObject {
     base::Result<void> perform(const QString& command, const QString& rest);
 
     base::Result<void> traceAgain(const QString& words);
+    base::Result<void> focus(const QString& how);
+    base::Result<void> look(const QString& command, const QString& rest);
     base::Result<void> expand(const QString& what, bool open);
     base::Result<void> giveInput(const QString& rest);
     base::Result<void> showView(const QString& view);

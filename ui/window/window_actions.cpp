@@ -10,6 +10,7 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/panels/node_table/node_table_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/theme/theme.h"
@@ -47,6 +48,11 @@ void MainWindow::bindFileActions() {
     m_actions.bind("file.open", this, [this] { askForModel(); });
     m_actions.bind("file.open_builtin", this, [this] { askForBuiltIn(); });
     m_actions.bind("file.new_window", this, [this] { newWindow(); });
+    m_actions.bind("file.beside", this, [this] { openBeside(); });
+    m_actions.bindToggle("file.link", this, [this](bool on) { setLinked(on); });
+    m_actions.bind("file.export_table", this, [this] {
+        if (auto* table = qobject_cast<panels::NodeTablePanel*>(panel(QStringLiteral("nodes")))) table->askForCsv();
+    });
     m_actions.bind("file.reload", this, [this] { m_context.reload(); });
     m_actions.bind("file.close", this, [this] { m_context.close(); });
     m_actions.bind("file.save_values", this, [this] { saveValues(); });
@@ -71,7 +77,9 @@ void MainWindow::bindEditActions() {
     m_actions.bind("edit.copy_name", m_canvas, [this] { m_canvas->copyName(); });
     m_actions.bind("edit.select_all", m_canvas, [this] { m_canvas->selectAll(); });
     m_actions.bind("edit.clear_selection", m_canvas, [this] {
-        m_search->isVisible() ? m_search->dismiss() : m_canvas->clearSelection();
+        if (m_search->isVisible()) m_search->dismiss();
+        else if (m_context.selection().isNone()) m_context.showEverything();
+        else m_canvas->clearSelection();
     });
 }
 
@@ -98,6 +106,25 @@ void MainWindow::bindViewActions() {
     m_actions.bindToggle("view.names", this, [this](bool on) { m_context.setShowsNames(on); });
     m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) { m_canvas->setWheelZooms(on); });
     m_actions.bindToggle("view.minimap", this, [this](bool on) { m_canvas->setOverviewVisible(on); });
+    m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.setFolds(on); });
+    m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.setEdgeWidths(on); });
+    m_actions.bindToggle("view.legend", this, [this](bool on) { m_canvas->setLegendVisible(on); });
+    for (const char* column : {"category", "module", "op", "dtype", "time", "bytes", "parameters", "readers", "class"})
+        m_actions.bindToggle(QStringLiteral("view.color_") + QLatin1String(column), this, [this, column](bool) {
+            m_context.setColorBy(QLatin1String(column));
+            // A colour means nothing without its scale.
+            m_canvas->setLegendVisible(true);
+            m_actions.action(QStringLiteral("view.legend"))->setChecked(true);
+            refreshActions();
+        });
+    m_actions.bind("focus.upstream", this, [this] { m_context.focusConeOfSelection(true, false); });
+    m_actions.bind("focus.downstream", this, [this] { m_context.focusConeOfSelection(false, true); });
+    m_actions.bind("focus.around", this, [this] { m_context.focusConeOfSelection(true, true); });
+    m_actions.bind("focus.paths", this, [this] { m_context.focusPaths(); });
+    m_actions.bind("focus.isolate", this, [this] { m_context.isolateSelection(); });
+    m_actions.bind("focus.hide", this, [this] { m_context.hideSelection(); });
+    m_actions.bind("focus.hide_operator", this, [this] { m_context.hideOperator(); });
+    m_actions.bind("focus.everything", this, [this] { m_context.showEverything(); });
     m_actions.bind("view.theme", this, [] {
         Theme::instance().toggle();
         QSettings().setValue(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
@@ -125,6 +152,13 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.walk_right", m_canvas, [this] { m_canvas->walkRight(); });
     m_actions.bind("go.own_graph", this, [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
     m_actions.bind("go.whole", this, [this] { m_context.showGraph(0); });
+    m_actions.bind("go.next_instance", this, [this] { m_context.stepInstance(1); });
+    m_actions.bind("go.previous_instance", this, [this] { m_context.stepInstance(-1); });
+    m_actions.bind("go.other_end", m_canvas, [this] { m_canvas->followCurrent(); });
+    m_actions.bind("go.bookmark", this, [this] { m_context.toggleBookmark(m_context.selection()); });
+    m_actions.bind("go.next_bookmark", this, [this] { m_context.goToNextBookmark(); });
+    for (int n = 1; n <= 9; ++n)
+        m_actions.bind(QStringLiteral("go.bookmark_%1").arg(n), this, [this, n] { m_context.goToBookmark(n - 1); });
     m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
     m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
 }
@@ -162,7 +196,10 @@ void MainWindow::bindRunActions() {
 }
 
 void MainWindow::bindHelpActions() {
-    m_actions.bind("help.contents", this, [this] { showHelp(QStringLiteral("start")); });
+    m_actions.bind("help.contents", this, [this] {
+        m_context.selection().expr.valid() ? showOperatorHelp() : showHelp(QStringLiteral("start"));
+    });
+    m_actions.bind("help.operators", this, [this] { showOperatorHelp(); });
     m_actions.bind("help.shortcuts", this, [this] {
         auto* dialog = new dialogs::ShortcutsDialog(m_actions, this);
         dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -1,10 +1,14 @@
 // The part of MainWindow that asks for files and goes from node to node.
 
+#include <QAction>
+#include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QPainter>
 #include <QPrintDialog>
 #include <QPrinter>
+#include <QScopedValueRollback>
+#include <QScreen>
 #include <QSettings>
 
 #include "core/io/npz/npz.h"
@@ -13,6 +17,7 @@
 #include "ui/dialogs/help_viewer.h"
 #include "ui/dialogs/settings_dialog.h"
 #include "ui/models/node_text.h"
+#include "ui/widgets/banner.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
@@ -143,6 +148,73 @@ void MainWindow::showHelp(const QString& page) {
     viewer->show();
     viewer->raise();
     viewer->activateWindow();
+}
+
+void MainWindow::showOperatorHelp() {
+    const graph::ExprId expr = m_context.selection().expr;
+    showHelp(QStringLiteral("start"));
+    auto* viewer = findChild<dialogs::HelpViewer*>();
+    expr.valid() && m_context.hasModel() ? viewer->showOperator(m_context.graph(), expr) : viewer->showOperators();
+}
+
+void MainWindow::offerReload() {
+    m_bannerNode = {};
+    m_banner->showMessage(widgets::Banner::Severity::Info, tr("The file has changed"),
+                          tr("View, watch points and bookmarks are kept."), tr("Reload"));
+    m_bannerReloads = true;
+}
+
+void MainWindow::refreshBookmarks() {
+    const auto& bookmarks = m_context.bookmarks();
+    for (std::size_t n = 1; n <= 9; ++n) {
+        QAction* action = m_actions.action(QStringLiteral("go.bookmark_%1").arg(n));
+        const bool there = n <= bookmarks.size();
+        QString name;
+        if (there && m_context.hasModel()) {
+            const Selection& at = bookmarks[n - 1];
+            name = at.node.valid() ? models::shown(m_context.graph().node(at.node).name) : models::qualnameText(at.qualname);
+        }
+        action->setText(there ? QStringLiteral("&%1  %2").arg(n).arg(name.left(60).replace(u'&', QStringLiteral("&&"))) : tr("Bookmark &%1").arg(n));
+        action->setEnabled(there);
+    }
+}
+
+// --- several windows ------------------------------------------------------------------------------------------------
+
+void MainWindow::setLinked(bool linked) {
+    m_linked = linked;
+    m_actions.action(QStringLiteral("file.link"))->setChecked(linked);
+}
+
+MainWindow* MainWindow::openBeside() {
+    auto* other = new MainWindow;
+    other->setAttribute(Qt::WA_DeleteOnClose);
+    const QRect room = screen() ? screen()->availableGeometry() : geometry();
+    if (isMaximized() || isFullScreen()) showNormal();
+    setGeometry(room.x(), room.y(), room.width() / 2, room.height());
+    other->show();
+    other->setGeometry(room.x() + room.width() / 2, room.y(), room.width() - room.width() / 2, room.height());
+    if (m_context.hasModel()) other->context().show(m_context.wholeDocument());
+    setLinked(true);
+    other->setLinked(true);
+    return other;
+}
+
+/// What is selected here is selected in every linked window: by name, else by module, so that two models can be compared.
+void MainWindow::followSelection() {
+    if (!m_linked || m_following || !m_context.hasModel()) return;
+    const Selection& here = m_context.selection();
+    for (QWidget* widget : QApplication::topLevelWidgets()) {
+        auto* other = qobject_cast<MainWindow*>(widget);
+        if (!other || other == this || !other->m_linked || !other->m_context.hasModel()) continue;
+        const QScopedValueRollback guard(other->m_following, true);
+        context::InspectorContext& there = other->m_context;
+        Selection same;
+        if (here.node.valid()) same = there.selectionOf(there.graph().findNode(m_context.graph().node(here.node).name));
+        if (same.isNone() && !here.qualname.isEmpty()) same = there.selectionOf(here.qualname);
+        if (same.kind == Selection::Kind::Module) same = {};
+        same.isNone() ? there.clearSelection() : there.navigateTo(same);
+    }
 }
 
 void MainWindow::goToProducer() {

@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <QWheelEvent>
 
+#include "tests/bench/layout_graphs.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/overview_map.h"
 #include "ui/theme/theme.h"
@@ -52,6 +53,7 @@ class TestGraphCanvas : public QObject {
     void speaksTheCurrentItem();
     void picturesDifferByTheme();
     void closingTheModelEmptiesTheCanvas();
+    void hostileGraphsAreDrawn();
 
   private:
     bool settled() const { return m_canvas->isIdle() && !m_context->isBusy(); }
@@ -464,6 +466,55 @@ void TestGraphCanvas::closingTheModelEmptiesTheCanvas() {
     QTest::keyClick(m_canvas.get(), Qt::Key_Return);
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, {300, 300});
     QVERIFY(m_canvas->picture().isNull());
+}
+
+/// Names of 10 kB, empty ones, signs beyond the basic plane, right to left, markup; a cycle; 10,000 inputs.
+void TestGraphCanvas::hostileGraphsAreDrawn() {
+    layout_graphs::GraphMaker m;
+    std::vector<graph::NodeId> many;
+    for (int i = 0; i < 10'000; ++i) many.push_back(m.input("in" + std::to_string(i)));
+    graph::NodeId x = m.op("Sum", many);
+    const std::string names[] = {std::string(10'000, 'n'), "\U0001F9E0\U0001F525", "\u0634\u0628\u0643\u0629 \u05d0\u05d1", "<b onclick='x'>&amp;", "a\nb\tc", "\xff\xfe broken"};
+    for (const std::string& name : names) {
+        m.enter(name, name);
+        x = m.op(name, {x}, name + "_value");
+        x = m.op("Relu", {x}, name + "_relu");
+        m.leave();
+    }
+    m.enter("", "");
+    x = m.op("", {x}, "");
+    x = m.op("Neg", {x}, "neg");
+    m.leave();
+    const graph::NodeId first = m.op("Add", {x, x}, "loop_a");
+    const graph::NodeId second = m.op("Add", {first, x}, "loop_b");
+    m.graph().setArguments(m.graph().node(first).producer, {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
+    auto document = std::make_shared<document::Document>();
+    document->title = names[0];
+    document->location = "hostile";
+    document->graph = m.done({second});
+    document->modules = std::make_shared<graph::ModuleTree>();
+    m_context->show(document);
+    settle();
+    QVERIFY(m_canvas->scene());
+    for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
+        m_context->setDirection(direction);
+        m_context->expandToDepth(9);
+        settle();
+        QVERIFY(m_canvas->scene()->itemOf(m_context->graph().node(second).producer).valid());
+        for (int i = 0; i < 8; ++i) {
+            m_canvas->zoomBy(i < 4 ? 0.3 : 4);
+            settle();
+            QVERIFY(!m_canvas->grab().isNull());
+        }
+        QVERIFY(m_canvas->textTwin().size() > 1000);
+    }
+    m_context->navigateTo(second);
+    m_context->focusConeOfSelection(true, true);
+    settle();
+    m_context->setColorBy(QStringLiteral("module"));
+    m_context->showEverything();
+    settle();
+    QVERIFY(!m_canvas->grab().isNull());
 }
 
 QTEST_MAIN(TestGraphCanvas)

@@ -5,6 +5,7 @@
 
 #include "ui/theme/color_map.h"
 #include "ui/theme/icon.h"
+#include "ui/theme/scales.h"
 #include "ui/theme/theme.h"
 
 using namespace sonde::theme;
@@ -33,6 +34,21 @@ class TestTheme : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void init() { Theme::instance().install(*qApp); }
+
+    void scalesAndSetsCanBeReadAndToldApart() {
+        for (const Scheme scheme : {Scheme::Light, Scheme::Dark, Scheme::HighContrast}) {
+            double last = contrast(scaleColors(0, scheme).fill, color(ColorRole::Canvas, scheme));
+            for (int i = 0; i <= 32; ++i) {
+                const CategoryColors at = scaleColors(i / 32.0, scheme);
+                QVERIFY2(contrast(at.text, at.fill) >= 4.5, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
+                // More is always farther from the ground in lightness: the order is seen without hue.
+                const double now = contrast(at.fill, color(ColorRole::Canvas, scheme));
+                QVERIFY2(i == 0 || now > last, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
+                last = now;
+            }
+            for (int i = 0; i < kSetColors; ++i) QVERIFY(contrast(setColors(i, scheme).text, setColors(i, scheme).fill) >= 4.5);
+        }
+    }
 
     void contrastOfBlackAndWhiteIs21() {
         QCOMPARE(contrast(Qt::black, Qt::white), 21.0);

@@ -1,45 +1,32 @@
 #include "ui/panels/node_table/node_table_panel.h"
 
+#include <QFile>
+#include <QFileDialog>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
 #include <QScopedValueRollback>
+#include <QSettings>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/panels/copy_rows.h"
-#include "ui/panels/row_delegate.h"
+#include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
+#include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
 
 using context::InspectorContext;
 using context::Selection;
-using models::NodeTableModel;
 
 NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(new QTableView(this)), m_count(new QLabel(this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)), m_count(new QLabel(this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("nodeTable"));
-    m_view->setAccessibleName(tr("All nodes"));
-    m_view->setItemDelegate(new RowDelegate(m_view));
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_view->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_view->setShowGrid(false);
-    m_view->setAlternatingRowColors(true);
-    m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setWordWrap(false);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(m_view->fontMetrics().height() + theme::kSmall);
-    m_view->horizontalHeader()->setHighlightSections(false);
-    m_view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    static const int widths[] = {56, 200, 200, 110, 130, 140, 70, 90};
-    for (int column = 0; column < NodeTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
-    m_view->setSortingEnabled(true);
-    m_view->sortByColumn(-1, Qt::AscendingOrder);
-    copyRowsOnShortcut(m_view);
+    for (int column = 0; column < models::NodeColumnCount; ++column)
+        m_view->setColumnWidth(column, models::nodeColumns()[static_cast<std::size_t>(column)].width);
 
     auto* filter = new widgets::SearchField(this);
     filter->setNavigable(false);
@@ -48,8 +35,11 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
     top->addWidget(filter, 1);
-    top->addWidget(m_count);
-    top->addStretch(1);
+    top->addWidget(m_count, 2);
+    auto* csv = widgets::makeToolButton(QStringLiteral("export"), tr("Save these rows as CSV"), this);
+    csv->setObjectName(QStringLiteral("exportCsv"));
+    top->addWidget(csv);
+    connect(csv, &QToolButton::clicked, this, &NodeTablePanel::askForCsv);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -61,6 +51,7 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
         count();
     });
     connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::count);
+    connect(&context, &InspectorContext::runFinished, this, &NodeTablePanel::count, Qt::QueuedConnection);
     connect(&context, &InspectorContext::selectionChanged, this, &NodeTablePanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
         if (m_following || !current.isValid()) return;
@@ -71,10 +62,43 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     count();
 }
 
+/// The sums are of the rows that are shown: what one would get by adding up the columns.
 void NodeTablePanel::count() {
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
-    m_count->setText(shown == all ? tr("%n node(s)", nullptr, all) : tr("%1 of %2 nodes, %3 hidden").arg(shown).arg(all).arg(all - shown));
+    QStringList parts{shown == all ? tr("%1 nodes").arg(all) : tr("%1 of %2 nodes, %3 hidden").arg(shown).arg(all).arg(all - shown)};
+    for (const int column : {models::ParametersColumn, models::BytesColumn, models::TimeColumn}) {
+        double sum = 0;
+        for (int row = 0; row < shown; ++row) {
+            const int source = m_proxy.mapToSource(m_proxy.index(row, 0)).row();
+            sum += m_model.measures().number(column, m_model.node(source)).value_or(0);
+        }
+        if (sum > 0) parts << models::nodeColumns()[static_cast<std::size_t>(column)].title.toLower() + u' ' + models::nodeColumnText(column, sum);
+    }
+    m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
+    m_count->setToolTip(tr("Sums over the rows shown; time is that of the last run"));
+}
+
+base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {
+    QFile file(path);
+    const QByteArray bytes = models::tableAsCsv(m_proxy);
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+        return base::usageError("the table cannot be written: " + file.errorString().toStdString(), path.toStdString());
+    return {};
+}
+
+void NodeTablePanel::askForCsv() {
+    if (!m_context.hasModel()) return;
+    auto* dialog = new QFileDialog(this, tr("Save the Table"), QSettings().value(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("csv"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        const base::Result<void> written = writeCsv(path);
+        if (!written) return m_context.report(written.error());
+        m_context.report(context::Message{base::Severity::Info, tr("Table saved"), path, {}, {}});
+    });
+    dialog->open();
 }
 
 void NodeTablePanel::follow(const Selection& selection) {

@@ -16,6 +16,9 @@ class NodeTablePanel : public QWidget {
   public:
     explicit NodeTablePanel(context::InspectorContext& context, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
+    /// Writes the rows that are shown, in their order, with all columns.
+    base::Result<void> writeCsv(const QString& path) const;
+    void askForCsv();
 
   private:
     void follow(const context::Selection& selection);

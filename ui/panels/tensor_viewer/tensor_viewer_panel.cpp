@@ -1,6 +1,9 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSpinBox>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
@@ -19,11 +22,27 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
       m_stack(new QStackedWidget(this)),
       m_page(new QWidget(m_stack)),
       m_title(new widgets::ElidedLabel({}, m_page)),
+      m_iterations(new QWidget(m_page)),
+      m_iteration(new QSpinBox(m_iterations)),
+      m_iterationCount(new QLabel(m_iterations)),
       m_viewer(new TensorViewer(m_page)),
       m_empty(new widgets::EmptyState(QStringLiteral("tensor"), {}, {}, {}, m_stack)) {
     auto* header = new QHBoxLayout;
     header->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, 0);
     header->addWidget(m_title, 1);
+    auto* chooser = new QHBoxLayout(m_iterations);
+    chooser->setContentsMargins(0, 0, 0, 0);
+    chooser->addWidget(new QLabel(tr("Iteration"), m_iterations));
+    chooser->addWidget(m_iteration);
+    chooser->addWidget(m_iterationCount);
+    m_iteration->setObjectName(QStringLiteral("iteration"));
+    m_iteration->setAccessibleName(tr("Iteration of the loop"));
+    m_iteration->setToolTip(tr("Which pass of the loop the value is of"));
+    m_iteration->setMinimum(1);
+    m_iteration->setWrapping(true);
+    header->addWidget(m_iterations);
+    m_iterations->hide();
+    connect(m_iteration, &QSpinBox::valueChanged, this, &TensorViewerPanel::refresh);
     auto* column = new QVBoxLayout(m_page);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -44,6 +63,7 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
     });
     connect(&inspector, &InspectorContext::runFinished, this, [this] {
         m_asked = {};
+        m_iterationOf = {};
         refresh();
     });
     connect(&inspector, &InspectorContext::inputsChanged, this, &TensorViewerPanel::refresh);
@@ -90,6 +110,19 @@ void TensorViewerPanel::follow() {
 void TensorViewerPanel::refresh() {
     const tensor::Value* value = m_node.valid() && m_inspector.hasModel() ? m_inspector.value(m_node) : nullptr;
     if (!value) return explain();
+    const std::size_t passes = m_inspector.iterations(m_node);
+    m_iterations->setVisible(passes > 1);
+    if (passes > 1) {
+        const QSignalBlocker quiet(m_iteration);
+        const int count = static_cast<int>(std::min<std::size_t>(passes, 1'000'000'000));
+        // Another node of the loop shows the same pass; without one before, the last.
+        const bool chosen = m_iterationOf.valid() && m_iteration->value() <= count && m_iteration->maximum() == count;
+        m_iteration->setMaximum(count);
+        if (!chosen) m_iteration->setValue(count);
+        m_iterationOf = m_node;
+        m_iterationCount->setText(tr("of %1").arg(passes));
+        if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1))) value = one;
+    }
     const graph::InternalGraph& graph = m_inspector.graph();
     const QString name = QString::fromStdString(graph.node(m_node).name);
     const QString qualname = m_inspector.selection().qualname;

@@ -5,6 +5,8 @@
 #include "ui/context/inspector_context.h"
 #include "ui/panels/panel_info.h"
 
+class QLabel;
+class QSpinBox;
 class QStackedWidget;
 
 namespace sonde::widgets {
@@ -26,6 +28,8 @@ class TensorViewerPanel : public QWidget {
     TensorViewer* viewer() const { return m_viewer; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
     graph::NodeId node() const { return m_node; }
+    /// Chooses the pass of the loop that the node stands in; there only if there were several.
+    QSpinBox* iterationBox() const { return m_iteration; }
 
   private:
     graph::NodeId nodeOf(const context::Selection& selection) const;
@@ -39,6 +43,10 @@ class TensorViewerPanel : public QWidget {
     QStackedWidget* m_stack;
     QWidget* m_page;
     widgets::ElidedLabel* m_title;
+    QWidget* m_iterations;    ///< "Iteration 3 of 12"
+    QSpinBox* m_iteration;
+    QLabel* m_iterationCount;
+    graph::NodeId m_iterationOf;  ///< whose passes the box chooses from
     TensorViewer* m_viewer;
     widgets::EmptyState* m_empty;
 };

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QColor>
+#include <QString>
+
+#include <utility>
+#include <vector>
+
+#include "core/layout/scene.h"
+#include "ui/models/node_columns.h"
+#include "ui/theme/color_role.h"
+
+namespace sonde::canvas {
+
+/// The colours of an item in place of those of its category. `fraction` is how far its number goes along the scale: drawn
+/// as a bar as well, so that nothing depends on the colour alone. -1: no number.
+struct Tint {
+    QColor fill, stroke, text;
+    double fraction = -1;
+};
+
+/// Colours of all operations and modules by one column of the node table. Immutable once made.
+class Coloring {
+  public:
+    /// `column` is an id of models::nodeColumns(). A module's number is the sum of what is in it, or the largest if
+    /// numbers of that kind do not add up.
+    Coloring(const models::NodeMeasures& measures, const QString& column, theme::Scheme scheme);
+
+    const Tint* of(const layout::ItemDescription& what) const;
+
+    const QString& title() const { return m_title; }
+    bool isNumeric() const { return m_numeric; }
+    /// What the ends of the scale mean; numeric only.
+    const QString& lowText() const { return m_low; }
+    const QString& highText() const { return m_high; }
+    /// Colours along the scale, or of each of the most frequent texts.
+    const std::vector<std::pair<QString, Tint>>& rows() const { return m_rows; }
+
+  private:
+    void byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
+    void byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
+
+    QString m_title, m_low, m_high;
+    bool m_numeric = false;
+    Tint m_nothing;  ///< of what has no number, or 0
+    std::vector<Tint> m_tints;
+    std::vector<int> m_ofExpr, m_ofScope;  ///< indices in m_tints, -1: none
+    std::vector<std::pair<QString, Tint>> m_rows;
+};
+
+}  // namespace sonde::canvas

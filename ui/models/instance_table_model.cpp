@@ -1,0 +1,96 @@
+#include "ui/models/instance_table_model.h"
+
+#include <algorithm>
+
+#include "ui/models/node_text.h"
+
+namespace sonde::models {
+
+using context::InspectorContext;
+using graph::NodeId;
+
+InstanceTableModel::InstanceTableModel(InspectorContext& context, QObject* parent)
+    : QAbstractTableModel(parent), m_context(context), m_stats(context) {
+    connect(&context, &InspectorContext::selectionChanged, this, &InstanceTableModel::follow);
+    connect(&context, &InspectorContext::documentOpened, this, &InstanceTableModel::follow);
+    connect(&context, &InspectorContext::documentClosed, this, &InstanceTableModel::follow);
+    connect(&context, &InspectorContext::runFinished, this, &InstanceTableModel::refresh);
+    connect(&context, &InspectorContext::valueArrived, this, &InstanceTableModel::refresh);
+    connect(&m_stats, &NodeStats::changed, this, &InstanceTableModel::refresh);
+    follow();
+}
+
+void InstanceTableModel::follow() {
+    std::vector<NodeId> nodes;
+    const NodeId selected = m_context.selection().node;
+    if (m_context.outline() && selected.valid()) nodes = m_context.outline()->counterparts(selected);
+    if (nodes == m_nodes) return;
+    beginResetModel();
+    m_nodes = std::move(nodes);
+    endResetModel();
+    m_stats.want(m_nodes);
+}
+
+void InstanceTableModel::refresh() {
+    if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+int InstanceTableModel::rowOf(NodeId node) const {
+    const auto found = std::find(m_nodes.begin(), m_nodes.end(), node);
+    return found == m_nodes.end() ? -1 : static_cast<int>(found - m_nodes.begin());
+}
+
+void InstanceTableModel::requestValues() {
+    for (const NodeId node : m_nodes) m_context.requestValue(node);
+}
+
+bool InstanceTableModel::lacksValues() const {
+    return std::any_of(m_nodes.begin(), m_nodes.end(), [this](NodeId node) {
+        return !m_context.value(node) && m_context.recording() && m_context.recording()->computed(node);
+    });
+}
+
+int InstanceTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_nodes.size()); }
+int InstanceTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
+
+double InstanceTableModel::number(const analysis::TensorStats& stats, int column) {
+    switch (column) {
+        case Bad: return static_cast<double>(stats.nanCount + stats.infCount);
+        case Minimum: return stats.minimum;
+        case Maximum: return stats.maximum;
+        case Mean: return stats.mean;
+        default: return stats.deviation;
+    }
+}
+
+QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid() || !m_context.hasModel()) return {};
+    const NodeId id = m_nodes[static_cast<std::size_t>(index.row())];
+    const graph::Node& node = m_context.graph().node(id);
+    const analysis::TensorStats* stats = m_stats.stats(id);
+    if (role == NodeRole) return id.value;
+    if (role == MutedRole) return !m_context.wasReached(id);
+    if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0) return static_cast<int>(base::Severity::Warning);
+    const bool numeric = index.column() >= Minimum;
+    if (role == Qt::TextAlignmentRole) return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
+    switch (index.column()) {
+        case Instance: return role == SortRole ? QVariant(index.row()) : QVariant(moduleText(m_context.graph().expr(node.producer)));
+        case Node: return shown(node.name);
+        case Shape: return shapeText(node, m_context.value(id));
+        default: break;
+    }
+    if (!stats || (index.column() != Bad && stats->finiteCount() == 0)) return role == SortRole ? QVariant() : QVariant(QString());
+    const double value = number(*stats, index.column());
+    if (role == SortRole) return value;
+    return index.column() == Bad && value == 0 ? QString() : numberText(value);
+}
+
+QVariant InstanceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"), QT_TR_NOOP("Shape"), QT_TR_NOOP("Minimum"),
+                                                    QT_TR_NOOP("Maximum"), QT_TR_NOOP("Mean"), QT_TR_NOOP("Deviation"), QT_TR_NOOP("NaN, Inf")};
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= ColumnCount) return {};
+    return tr(titles[section]);
+}
+
+}  // namespace sonde::models

@@ -1,0 +1,137 @@
+#include "ui/models/node_columns.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <algorithm>
+
+#include "core/analysis/node_measures.h"
+#include "core/ops/registry/registry.h"
+#include "ui/models/node_text.h"
+
+namespace sonde::models {
+
+using graph::Expr;
+using graph::ExprId;
+using graph::NodeId;
+
+const std::vector<NodeColumn>& nodeColumns() {
+    static const std::vector<NodeColumn> columns{
+        {QStringLiteral("number"), QStringLiteral("#"), false, false, false, 56},
+        {QStringLiteral("name"), QStringLiteral("Node"), false, false, false, 200},
+        {QStringLiteral("module"), QStringLiteral("Module"), false, false, true, 200},
+        {QStringLiteral("class"), QStringLiteral("Class"), false, false, true, 110},
+        {QStringLiteral("op"), QStringLiteral("Operator"), false, false, true, 130},
+        {QStringLiteral("category"), QStringLiteral("Category"), false, false, true, 100},
+        {QStringLiteral("shape"), QStringLiteral("Shape"), false, false, false, 140},
+        {QStringLiteral("dtype"), QStringLiteral("Type"), false, false, true, 70},
+        {QStringLiteral("elements"), QStringLiteral("Elements"), true, true, true, 90},
+        {QStringLiteral("bytes"), QStringLiteral("Memory"), true, true, true, 80},
+        {QStringLiteral("parameters"), QStringLiteral("Parameters"), true, true, true, 90},
+        {QStringLiteral("readers"), QStringLiteral("Readers"), true, false, true, 64},
+        {QStringLiteral("time"), QStringLiteral("Time"), true, true, true, 90},
+        {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
+        {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
+    };
+    return columns;
+}
+
+int nodeColumnIndex(const QString& id) {
+    const auto& columns = nodeColumns();
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const NodeColumn& column) { return column.id == id; });
+    return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
+}
+
+QString nodeColumnText(int column, double number) {
+    switch (column) {
+        case TimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
+        case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
+        default: return QLocale(QLocale::English).toString(static_cast<qlonglong>(number));
+    }
+}
+
+void NodeMeasures::reset() {
+    m_parameters.clear();
+    m_times.clear();
+}
+
+const std::vector<std::int64_t>& NodeMeasures::parameters() const {
+    if (m_parameters.empty()) m_parameters = analysis::parameterCounts(graph());
+    return m_parameters;
+}
+
+/// Of every operation without what is inside of it: sums count nothing twice.
+const std::vector<std::int64_t>& NodeMeasures::times() const {
+    if (!m_times.empty()) return m_times;
+    const exec::Recording& recording = *m_context.recording();
+    m_times.assign(graph().exprCount(), 0);
+    for (const ExprId id : graph().recursiveOrder(graph().mainId())) {
+        const Expr& expr = graph().expr(id);
+        const std::int64_t took = recording.elapsedNs(id);
+        m_times[id.index()] += took;
+        if (expr.body != graph().mainId()) m_times[graph().body(expr.body).owner.index()] -= took;
+    }
+    for (std::int64_t& time : m_times) time = std::max<std::int64_t>(time, 0);
+    return m_times;
+}
+
+std::optional<double> NodeMeasures::number(int column, NodeId id) const {
+    const graph::Node& node = graph().node(id);
+    const auto known = [](std::optional<std::int64_t> count) { return count ? std::optional(static_cast<double>(*count)) : std::nullopt; };
+    switch (column) {
+        case NumberColumn: return id.value;
+        case ElementsColumn: return known(analysis::elementCount(node, m_context.value(id)));
+        case BytesColumn: return known(analysis::byteCount(node, m_context.value(id)));
+        case ReadersColumn: return static_cast<double>(node.users.size());
+        case ParametersColumn:
+            if (node.outputIndex > 0) return std::nullopt;
+            return static_cast<double>(parameters()[node.producer.index()]);
+        case TimeColumn:
+            if (node.outputIndex > 0 || !m_context.recording() || m_context.recording()->elapsedNs(node.producer) == 0) return std::nullopt;
+            return static_cast<double>(times()[node.producer.index()]) / 1e6;
+        default: return std::nullopt;
+    }
+}
+
+QString NodeMeasures::text(int column, NodeId id) const {
+    const graph::Node& node = graph().node(id);
+    const Expr& expr = graph().expr(node.producer);
+    switch (column) {
+        case NameColumn: return shown(node.name);
+        case ModuleColumn: return moduleText(expr);
+        case ClassColumn: return shortClass(expr.moduleClass);
+        case OperatorColumn: return operatorText(expr);
+        case CategoryColumn: {
+            const ops::OpDef* def = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+            return def ? shown(ops::name(def->category)) : QString();
+        }
+        case ShapeColumn: return shapeText(node, m_context.value(id));
+        case DTypeColumn: return dtypeText(node, m_context.value(id));
+        case AttributesColumn: {
+            QStringList parts;
+            for (const tensor::Attribute& attribute : expr.attributes.items())
+                parts << shown(attribute.name) + u'=' + shown(tensor::text(attribute.value, 40));
+            return parts.join(QStringLiteral(", "));
+        }
+        case SourceColumn: return expr.source.empty() ? QString() : shown(expr.source.text());
+        default: {
+            const std::optional<double> known = number(column, id);
+            if (!known || (column == ParametersColumn && *known == 0)) return {};
+            return column == NumberColumn ? QString::number(id.value) : nodeColumnText(column, *known);
+        }
+    }
+}
+
+QString NodeMeasures::group(int column, NodeId id) const {
+    if (column != ModuleColumn) return text(column, id);
+    const Expr& expr = graph().expr(graph().node(id).producer);
+    if (!expr.qualname || expr.qualname->empty()) return {};
+    // "layers.3" of "layers.3.attn.q": a number alone is no name.
+    const QString whole = shown(*expr.qualname);
+    const QStringList parts = whole.split(u'.');
+    bool number = false;
+    if (parts.size() > 1) parts[1].toInt(&number);
+    return number ? parts[0] + u'.' + parts[1] : parts[0];
+}
+
+}  // namespace sonde::models

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <QString>
+
+#include <optional>
+#include <vector>
+
+#include "ui/context/inspector_context.h"
+
+namespace sonde::models {
+
+/// One thing that can be told of every node: a column of the node table, and what nodes may be coloured by.
+struct NodeColumn {
+    QString id;             ///< "time"; settings and the query language know it by this name
+    QString title;
+    bool numeric = false;
+    bool adds = false;      ///< the numbers of several nodes make a sum that means something
+    bool colours = false;   ///< offered as a colouring
+    int width = 100;        ///< of the table's column at first, in pixels
+};
+
+enum NodeColumnIndex {
+    NumberColumn, NameColumn, ModuleColumn, ClassColumn, OperatorColumn, CategoryColumn, ShapeColumn, DTypeColumn,
+    ElementsColumn, BytesColumn, ParametersColumn, ReadersColumn, TimeColumn, AttributesColumn, SourceColumn, NodeColumnCount
+};
+
+/// In the order of NodeColumnIndex.
+const std::vector<NodeColumn>& nodeColumns();
+int nodeColumnIndex(const QString& id);  ///< -1 if there is none
+/// A number of a column as people read it: "1.20 ms", "4.0 MiB", "2,359,296".
+QString nodeColumnText(int column, double number);
+
+/// What the columns say of the nodes of the open model. Cheap to make; what is dear is computed once when first asked.
+class NodeMeasures {
+  public:
+    explicit NodeMeasures(const context::InspectorContext& context) : m_context(context) {}
+
+    const graph::InternalGraph& graph() const { return m_context.graph(); }
+    QString text(int column, graph::NodeId node) const;
+    /// Of numeric columns; nothing if it is not known. Numbers of an operation (time, parameters) are those of its first
+    /// output, so that sums count them once; time is without that of operations inside.
+    std::optional<double> number(int column, graph::NodeId node) const;
+    /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.
+    QString group(int column, graph::NodeId node) const;
+    /// Forgets what was computed: another model, another run.
+    void reset();
+
+  private:
+    const std::vector<std::int64_t>& parameters() const;
+    const std::vector<std::int64_t>& times() const;
+
+    const context::InspectorContext& m_context;
+    mutable std::vector<std::int64_t> m_parameters, m_times;  // by ExprId
+};
+
+}  // namespace sonde::models

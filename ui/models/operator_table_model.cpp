@@ -1,0 +1,84 @@
+#include "ui/models/operator_table_model.h"
+
+#include <map>
+
+#include "ui/models/node_text.h"
+
+namespace sonde::models {
+
+using context::InspectorContext;
+
+OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
+    connect(&context, &InspectorContext::documentOpened, this, &OperatorTableModel::take);
+    connect(&context, &InspectorContext::documentClosed, this, &OperatorTableModel::take);
+    connect(&context, &InspectorContext::runFinished, this, &OperatorTableModel::take);
+    take();
+}
+
+void OperatorTableModel::take() {
+    beginResetModel();
+    m_rows.clear();
+    m_totalTime = 0;
+    if (m_context.hasModel()) {
+        const graph::InternalGraph& graph = m_context.graph();
+        const NodeMeasures measures(m_context);
+        std::map<std::pair<QString, QString>, std::size_t> rowOf;
+        for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+            const graph::Expr& expr = graph.expr(id);
+            const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output || layout::Outline::isConstant(expr);
+            if (plain || expr.outputs.empty()) continue;
+            const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
+            const auto [at, isNew] = rowOf.try_emplace({operatorText(expr), domain}, m_rows.size());
+            if (isNew) m_rows.push_back({operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, 0});
+            Row& row = m_rows[at->second];
+            row.nodes.push_back(expr.outputs.front());
+            row.parameters += measures.number(ParametersColumn, expr.outputs.front()).value_or(0);
+            row.time += measures.number(TimeColumn, expr.outputs.front()).value_or(0);
+            for (const graph::NodeId output : expr.outputs) row.bytes += measures.number(BytesColumn, output).value_or(0);
+        }
+        for (const Row& row : m_rows) m_totalTime += row.time;
+    }
+    endResetModel();
+}
+
+int OperatorTableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_rows.size()); }
+int OperatorTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
+
+double OperatorTableModel::number(const Row& row, int column) const {
+    switch (column) {
+        case Count: return static_cast<double>(row.nodes.size());
+        case Parameters: return row.parameters;
+        case Memory: return row.bytes;
+        case Share: return m_totalTime > 0 ? 100 * row.time / m_totalTime : 0;
+        default: return row.time;
+    }
+}
+
+QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const Row& row = m_rows[static_cast<std::size_t>(index.row())];
+    const int column = index.column();
+    if (role == NodeRole) return row.nodes.front().value;
+    if (column <= CategoryName) {
+        const QString text = column == OperatorName ? row.name : column == DomainName ? row.domain : row.category;
+        return role == Qt::DisplayRole || role == Qt::ToolTipRole || role == SortRole ? QVariant(text) : QVariant();
+    }
+    if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    const double value = number(row, column);
+    if (role == SortRole) return value;
+    if (role == ExportRole) return QString::number(value, 'g', 15);
+    if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+    if (column == Count) return nodeColumnText(ReadersColumn, value);
+    if (value == 0) return QString();
+    if (column == Share) return QStringLiteral("%1 %").arg(value, 0, 'f', 1);
+    return nodeColumnText(column == Parameters ? ParametersColumn : column == Memory ? BytesColumn : TimeColumn, value);
+}
+
+QVariant OperatorTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Operator"), QT_TR_NOOP("Domain"), QT_TR_NOOP("Category"), QT_TR_NOOP("Count"),
+                                                    QT_TR_NOOP("Parameters"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Time"), QT_TR_NOOP("Share of time")};
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= ColumnCount) return {};
+    return tr(titles[section]);
+}
+
+}  // namespace sonde::models

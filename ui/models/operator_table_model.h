@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QAbstractTableModel>
+
+#include <vector>
+
+#include "ui/models/node_columns.h"
+#include "ui/models/roles.h"
+
+namespace sonde::models {
+
+/// The operators that the open model uses: how often, and what their nodes have together.
+class OperatorTableModel : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    enum Column { OperatorName, DomainName, CategoryName, Count, Parameters, Memory, Time, Share, ColumnCount };
+
+    explicit OperatorTableModel(context::InspectorContext& context, QObject* parent = nullptr);
+
+    /// The nodes of a row, in the order of the program: the first output of each operation.
+    const std::vector<graph::NodeId>& nodes(int row) const { return m_rows[static_cast<std::size_t>(row)].nodes; }
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  private:
+    struct Row {
+        QString name, domain, category;
+        std::vector<graph::NodeId> nodes;
+        double parameters = 0, bytes = 0, time = 0;
+    };
+
+    void take();
+    double number(const Row& row, int column) const;
+
+    context::InspectorContext& m_context;
+    std::vector<Row> m_rows;
+    double m_totalTime = 0;
+};
+
+}  // namespace sonde::models

@@ -1,0 +1,76 @@
+#include "ui/panels/instances/instances_panel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/models/node_text.h"
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using models::InstanceTableModel;
+
+InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
+      m_view(makeTableView(tr("The same value in every block"), m_stack)), m_title(new QLabel), m_compute(new QPushButton(tr("Compute Values"))) {
+    m_proxy.setSourceModel(&m_model);
+    m_view->setModel(&m_proxy);
+    m_view->setObjectName(QStringLiteral("instanceTable"));
+    m_view->sortByColumn(InstanceTableModel::Instance, Qt::AscendingOrder);
+    static const int widths[] = {220, 200, 140, 90, 90, 90, 90, 80};
+    for (int column = 0; column < InstanceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
+    m_compute->setObjectName(QStringLiteral("computeValues"));
+    auto* page = new QWidget;
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(m_title, 1);
+    top->addWidget(m_compute);
+    auto* inner = new QVBoxLayout(page);
+    inner->setContentsMargins(0, 0, 0, 0);
+    inner->setSpacing(0);
+    inner->addLayout(top);
+    inner->addWidget(m_view);
+    m_stack->addWidget(new widgets::EmptyState(QStringLiteral("list"), tr("No equal blocks"),
+                                               tr("Select a node in a block that stands several times in a row: its value in every one of them is shown here.")));
+    m_stack->addWidget(page);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_stack);
+    connect(m_compute, &QPushButton::clicked, this, [this] { m_model.requestValues(); });
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &InstancesPanel::follow);
+    connect(&m_model, &QAbstractItemModel::dataChanged, this, &InstancesPanel::follow);
+    connect(&context, &InspectorContext::selectionChanged, this, &InstancesPanel::follow);
+    const auto go = [this](const QModelIndex& index) {
+        graph::NodeId node;
+        node.value = index.data(models::NodeRole).toUInt();
+        if (m_context.hasModel()) m_context.navigateTo(node);
+    };
+    connect(m_view, &QTableView::clicked, this, go);
+    connect(m_view, &QTableView::activated, this, go);
+    follow();
+}
+
+void InstancesPanel::follow() {
+    m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
+    m_compute->setVisible(m_model.lacksValues());
+    if (m_model.rowCount() == 0) return;
+    const graph::NodeId selected = m_context.selection().node;
+    m_title->setText(tr("%1 in %2 equal blocks").arg(selected.valid() ? models::operatorText(m_context.graph().expr(m_context.graph().node(selected).producer)) : QString())
+                         .arg(m_model.rowCount()));
+    const int row = m_model.rowOf(selected);
+    if (row >= 0) m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
+}
+
+PanelInfo instancesPanel() {
+    return {QStringLiteral("instances"), QObject::tr("Equal Blocks"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+7"),
+            [](InspectorContext& context) -> QWidget* { return new InstancesPanel(context); }, true};
+}
+
+}  // namespace sonde::panels

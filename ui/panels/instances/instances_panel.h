@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/models/instance_table_model.h"
+#include "ui/models/node_table_model.h"
+#include "ui/panels/panel_info.h"
+
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+class QTableView;
+
+namespace sonde::panels {
+
+/// One value in all of the equal blocks around it, side by side. A row leads to the value in its block.
+class InstancesPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit InstancesPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+    const models::InstanceTableModel& model() const { return m_model; }
+
+  private:
+    void follow();
+
+    context::InspectorContext& m_context;
+    models::InstanceTableModel m_model;
+    models::TableFilter m_proxy;
+    QStackedWidget* m_stack;
+    QTableView* m_view;
+    QLabel* m_title;
+    QPushButton* m_compute;
+};
+
+PanelInfo instancesPanel();
+
+}  // namespace sonde::panels

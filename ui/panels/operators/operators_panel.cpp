@@ -1,0 +1,67 @@
+#include "ui/panels/operators/operators_panel.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/search_field.h"
+
+namespace sonde::panels {
+
+using context::InspectorContext;
+using models::OperatorTableModel;
+
+OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)), m_count(new QLabel(this)) {
+    m_proxy.setSourceModel(&m_model);
+    m_view->setModel(&m_proxy);
+    m_view->setObjectName(QStringLiteral("operatorTable"));
+    m_view->sortByColumn(OperatorTableModel::Count, Qt::DescendingOrder);
+    auto* filter = new widgets::SearchField(this);
+    filter->setNavigable(false);
+    filter->setPlaceholderText(tr("Filter operators"));
+    filter->setMaximumWidth(320);
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(filter, 1);
+    top->addWidget(m_count, 2);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(top);
+    column->addWidget(m_view);
+    connect(filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
+        m_proxy.setFilter(text);
+        count();
+    });
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &OperatorsPanel::count);
+    connect(m_view, &QTableView::clicked, this, &OperatorsPanel::choose);
+    connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
+    count();
+}
+
+void OperatorsPanel::count() {
+    std::size_t operations = 0;
+    for (int row = 0; row < m_proxy.rowCount(); ++row) operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
+    QString text = tr("%1 operators").arg(m_proxy.rowCount()) + QStringLiteral("  \u00b7  ") + tr("%1 operations").arg(operations);
+    if (m_proxy.rowCount() < m_model.rowCount()) text += QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(m_model.rowCount() - m_proxy.rowCount());
+    m_count->setText(text);
+}
+
+void OperatorsPanel::choose(const QModelIndex& row) {
+    if (!row.isValid()) return;
+    const std::vector<graph::NodeId> nodes = m_model.nodes(m_proxy.mapToSource(row).row());
+    m_context.selectMany(nodes);
+    m_context.setSearchHits(nodes, 0);
+    m_context.reveal(m_context.selectionOf(nodes.front()));
+}
+
+PanelInfo operatorsPanel() {
+    return {QStringLiteral("operators"), QObject::tr("Operators"), QStringLiteral("list"), PanelArea::Bottom, QStringLiteral("Alt+Shift+6"),
+            [](InspectorContext& context) -> QWidget* { return new OperatorsPanel(context); }, true};
+}
+
+}  // namespace sonde::panels

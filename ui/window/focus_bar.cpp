@@ -1,0 +1,128 @@
+#include "ui/window/focus_bar.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QScopedValueRollback>
+#include <QSlider>
+#include <QToolButton>
+
+#include "ui/models/node_text.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/tool_button.h"
+
+namespace sonde::window {
+
+using context::Focus;
+using context::InspectorContext;
+
+namespace {
+
+constexpr int kSliderWidth = 130;
+constexpr int kMostTitle = 40;
+
+}  // namespace
+
+FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
+    : QFrame(parent), m_context(context), m_title(new QLabel(this)),
+      m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("What it needs"), this)),
+      m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("What needs it"), this)), m_depth(new QSlider(Qt::Horizontal, this)),
+      m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
+    setObjectName(QStringLiteral("focusBar"));
+    setFrameShape(QFrame::StyledPanel);
+    setAutoFillBackground(true);
+    setAccessibleName(tr("What is drawn alone"));
+    m_title->setTextFormat(Qt::PlainText);
+    m_up->setCheckable(true);
+    m_down->setCheckable(true);
+    m_depth->setObjectName(QStringLiteral("coneDepth"));
+    m_depth->setAccessibleName(tr("Depth in edges"));
+    m_depth->setToolTip(tr("How many edges far; at the right end: all"));
+    m_depth->setFixedWidth(kSliderWidth);
+    m_depth->setPageStep(1);
+    auto* all = widgets::makeToolButton(QStringLiteral("close"), tr("Show everything (Ctrl+Shift+H)"), this);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(theme::kSmall, theme::kTight, theme::kTight, theme::kTight);
+    row->setSpacing(theme::kTight);
+    for (QWidget* part : std::initializer_list<QWidget*>{m_title, m_up, m_down, m_depth, m_depthText, m_count, all}) row->addWidget(part);
+    connect(m_up, &QToolButton::clicked, this, &FocusBar::cone);
+    connect(m_down, &QToolButton::clicked, this, &FocusBar::cone);
+    connect(m_depth, &QSlider::valueChanged, this, [this] {
+        if (!m_refreshing) cone();
+    });
+    connect(all, &QToolButton::clicked, &context, &InspectorContext::showEverything);
+    connect(&context, &InspectorContext::focusChanged, this, &FocusBar::refresh);
+    connect(&context, &InspectorContext::documentOpened, this, &FocusBar::refresh);
+    connect(&context, &InspectorContext::documentClosed, this, &FocusBar::refresh);
+    parent->installEventFilter(this);
+    for (QWidget* part : std::initializer_list<QWidget*>{m_up, m_down, m_depth, all}) part->installEventFilter(this);
+    refresh();
+}
+
+void FocusBar::cone() {
+    const int depth = m_depth->value() >= m_depth->maximum() ? 0 : m_depth->value();
+    // At least one direction: a cone without any would be nothing but its tip.
+    const bool down = m_down->isChecked() || !m_up->isChecked();
+    m_context.focusCone(m_up->isChecked(), down, depth);
+}
+
+QString FocusBar::title() const {
+    const Focus& focus = m_context.focus();
+    if (!m_context.hasModel() || focus.seeds.empty()) return tr("Some operations are hidden");
+    const auto name = [this](graph::ExprId id) {
+        const graph::Expr& expr = m_context.graph().expr(id);
+        const QString text = expr.outputs.empty() ? models::operatorText(expr) : models::shown(m_context.graph().node(expr.outputs.front()).name);
+        return text.size() > kMostTitle ? text.left(kMostTitle / 2) + QChar(0x2026) + text.right(kMostTitle / 2) : text;
+    };
+    const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front()) : tr("%1 operations").arg(focus.seeds.size());
+    switch (focus.kind) {
+        case Focus::Kind::Cone: return focus.upstream && focus.downstream ? tr("Around %1").arg(first)
+                                       : focus.upstream                   ? tr("Needed by %1").arg(first)
+                                                                          : tr("Needing %1").arg(first);
+        case Focus::Kind::Paths: return tr("Paths from %1 to %2").arg(first, focus.targets.size() == 1 ? name(focus.targets.front()) : tr("%1 nodes").arg(focus.targets.size()));
+        default: return tr("Only %1").arg(first);
+    }
+}
+
+void FocusBar::refresh() {
+    const QScopedValueRollback guard(m_refreshing, true);
+    const Focus& focus = m_context.focus();
+    const bool shown = m_context.hasModel() && (focus.kind != Focus::Kind::None || m_context.hidesAny());
+    const bool cone = focus.kind == Focus::Kind::Cone;
+    setVisible(shown);
+    if (!shown) return;
+    m_title->setText(title());
+    for (QWidget* part : std::initializer_list<QWidget*>{m_up, m_down, m_depth, m_depthText}) part->setVisible(cone);
+    m_up->setChecked(focus.upstream);
+    m_down->setChecked(focus.downstream);
+    const int farthest = std::max(1, focus.farthest);
+    m_depth->setRange(1, farthest);
+    m_depth->setValue(focus.depth == 0 ? farthest : std::min(focus.depth, farthest));
+    m_depthText->setText(m_depth->value() >= farthest ? tr("all") : tr("%1 of %2").arg(m_depth->value()).arg(farthest));
+    m_depthText->setMinimumWidth(fontMetrics().horizontalAdvance(tr("%1 of %2").arg(farthest).arg(farthest)));
+    raise();
+    place();
+}
+
+void FocusBar::setLeftOut(std::size_t operations) {
+    m_count->setText(tr("%1 hidden").arg(operations));
+    place();
+}
+
+QString FocusBar::text() const { return m_title->text() + QStringLiteral("  ") + m_count->text(); }
+
+void FocusBar::place() {
+    adjustSize();
+    move(std::max(0, (parentWidget()->width() - width()) / 2), theme::kSmall);
+}
+
+bool FocusBar::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == parent() && event->type() == QEvent::Resize) place();
+    // The bar lies on the canvas, whose arrows, Space and Return must not take the keys of what has the focus in it.
+    if (watched != parent() && event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->modifiers() == Qt::NoModifier)
+        event->accept();
+    return QFrame::eventFilter(watched, event);
+}
+
+}  // namespace sonde::window
