@@ -204,6 +204,8 @@ ScriptValue Interpreter::callNamed(const std::string& name, const Expression& ex
         const ScriptValue value = argument(1);
         const std::string type = typeText(expression.parts[1]);
         if (value.list() && type == "List[Tensor]") value.list()->ofTensors = true;
+        // A tensor where a number is wanted is one.
+        if (value.cell() && (type == "int" || type == "float" || type == "bool")) return converted(type, value, recordsAll());
         return value.isProxy() && type == "Tensor" ? makeCell(*value.plain()) : value;
     }
     if (name == "uninitialized") return GlobalValue{kUninitialized};
@@ -351,8 +353,9 @@ ScriptValue Interpreter::callTorch(const std::string& name, const Expression& ex
 
 std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const std::vector<ScriptValue>& arguments) {
     if (arguments.empty() || !trace::Tracer::active() || !isSymbolic(arguments[0])) return std::nullopt;
-    // x.shape[-2:] of a list that only a run knows.
-    if (name == "slice" && arguments[0].isProxy() && isSizeList(*arguments[0].plain())) {
+    // x.shape[-2:], or [::-1] of any list that only a run knows: a tensor's slice has a dimension where this has its start.
+    const bool isList = arguments[0].isProxy() && (isSizeList(*arguments[0].plain()) || (arguments.size() > 1 && arguments[1].isNone()));
+    if (name == "slice" && isList) {
         const auto bound = [&](std::size_t i, std::int64_t otherwise) {
             const Var var = i < arguments.size() ? toVar(arguments[i]) : Var();
             return var.kind() == Var::Kind::Value && var.value().isNumber() && var.toInt() == otherwise ? Var() : var;
@@ -360,8 +363,10 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
         return ScriptValue((*arguments[0].plain())[Var::slice(bound(1, 0), bound(2, kToTheEnd), bound(3, 1))]);
     }
     const bool asksRank = name == "dim" || name == "prim.ndim";
-    if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow() || !insideLeaf()) return std::nullopt;
-    // The inside of a leaf branches on the number of dimensions and loops over them. Where the operators around say how many
+    if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow()) return std::nullopt;
+    const bool inLibrary = insideLeaf() || SourceFrame::function()->unit->file.find("/torch/nn/functional") != std::string::npos;
+    if (!inLibrary) return std::nullopt;
+    // The library's code branches on the number of dimensions and loops over them. Where the operators around say how many
     // there are, the way that is taken for that many is drawn, and the graph asserts it.
     const Var tensor = toVar(arguments[0]);
     const auto rank = tensor.isProxy() ? likelyRank(*tensor.tracer().recorded(), tensor.node()) : std::nullopt;

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/known_rank.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
+#include "core/trace/tracer.h"
 
 namespace sonde::io::script {
 
@@ -69,6 +71,18 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
 
 }  // namespace
 
+namespace {
+
+/// What an operator has computed, and extents: there is something. A parameter may be None, and so may what a branch gives.
+bool isNeverNone(const Var& var) {
+    if (isSizeList(var)) return true;
+    if (!var.tracer().recorded()) return false;
+    const graph::InternalGraph& graph = *var.tracer().recorded();
+    return graph.expr(graph.node(var.node()).producer).op.domain == "aten";
+}
+
+}  // namespace
+
 bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& result) {
     if (in.empty()) return false;
     if (in[0].isSymbolicList() && onList(name, in, result)) return true;
@@ -77,7 +91,19 @@ bool callSymbolic(const std::string& name, std::vector<ScriptValue>& in, ScriptV
         result = in[0];
         return true;
     }
+    const bool isNoneTest = (name == "__is__" || name == "__isnot__") && in.size() == 2 && in[1].isNone();
+    const bool isSomething = in[0].list() || in[0].tuple() || in[0].dict() || (in[0].isProxy() && isNeverNone(*in[0].plain()));
+    if (isNoneTest && isSomething) {
+        result = Var(name == "__isnot__");
+        return true;
+    }
     const bool any = std::ranges::any_of(in, holdsSymbolic);
+    if (name == "sum" && in.size() == 1 && any && in[0].list() && !in[0].isSymbolicList() && std::ranges::none_of(in[0].list()->items, &ScriptValue::cell)) {
+        ScriptValue total = in[0].list()->items.front();
+        for (std::size_t i = 1; i < in[0].list()->items.size(); ++i) total = record("add", "operator.add", {toVar(total), toVar(in[0].list()->items[i])});
+        result = total;
+        return true;
+    }
     if (name == "len" && in.size() == 1 && (in[0].isProxy() || (in[0].cell() && toVar(in[0]).isProxy()))) {
         result = record("len", "len", {toVar(in[0])});
         return true;
