@@ -21,6 +21,8 @@ using tensor::TypeInfo;
 namespace {
 
 constexpr int kMostDepth = 64;                 ///< of subgraphs and of functions that call functions
+constexpr std::int64_t kNewestOpset = 28;       ///< of ai.onnx that is known (ONNX 1.23)
+constexpr std::int64_t kLargestOpset = 100'000;  ///< of any domain: beyond is no version but damage
 constexpr std::size_t kMostUnfolded = 300'000;  ///< functions that call functions can multiply without end
 
 std::string functionKey(std::string_view domain, std::string_view name, std::string_view overload) {
@@ -39,13 +41,14 @@ NodeId Names::find(std::string_view name) const {
 GraphBuilder::GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& tensors, const base::WorkContext& work)
     : m_wire(wire), m_model(model), m_tensors(tensors), m_work(work) {
     for (const FunctionProto& function : model.functions) {
-        m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function);
+        if (m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function).second) continue;
+        m_diagnostics.push_back({base::Severity::Warning, "the model has two functions '" + shown(function.name) + "'; the first is taken", "", ""});
     }
 }
 
 std::string GraphBuilder::placeOf(const NodeProto& node) const {
-    std::string place = std::string(node.op);
-    if (!node.name.empty()) place += " node '" + std::string(node.name) + "'";
+    std::string place = shown(node.op);
+    if (!node.name.empty()) place += " node '" + shown(node.name) + "'";
     return place + ", byte " + std::to_string(m_wire.offsetOf(node.message.data()));
 }
 
@@ -78,7 +81,34 @@ NameHint GraphBuilder::hintOf(const NodeProto& node, const Place& place) const {
     return hint;
 }
 
+/// Versions that can be; newer ones than the known are only a finding.
+Result<void> GraphBuilder::checkOpsets(const OpsetImports& opsets, const std::string& where) {
+    for (const auto& [domain, version] : opsets) {
+        const std::string title = domain.empty() ? "ai.onnx" : shown(domain);
+        if (version < 1 || version > kLargestOpset) return unreadable("version " + std::to_string(version) + " of the operators of " + title + " cannot be", "opset import of " + where);
+        if (domain.empty() && version > kNewestOpset) {
+            m_diagnostics.push_back({base::Severity::Warning,
+                                     "the model was written for version " + std::to_string(version) + " of ai.onnx's operators, newer than the known " + std::to_string(kNewestOpset),
+                                     "opset import of " + where, "what has changed since is not known: compare the results"});
+        }
+    }
+    return {};
+}
+
+/// The version of an operator's domain; 1 with a finding, once for each domain, if the file does not say it.
+int GraphBuilder::versionOf(const std::string& domain, const NodeProto& node, const Place& place) {
+    const auto version = place.opsets.find(domain);
+    if (version != place.opsets.end()) return static_cast<int>(version->second);
+    if (m_withoutVersion.insert(domain).second) {
+        m_diagnostics.push_back({base::Severity::Warning, "the model does not say which version of the operators of " + (domain.empty() ? "ai.onnx" : shown(domain)) + " it means; version 1 is taken",
+                                 placeOf(node), "export it again if results are wrong"});
+    }
+    return 1;
+}
+
 Result<void> GraphBuilder::build(const GraphProto& graph) {
+    SONDE_TRY(checkOpsets(m_model.opsets, "the model"));
+    for (const FunctionProto& function : m_model.functions) SONDE_TRY(checkOpsets(function.opsets, "function '" + shown(function.name) + "'"));
     Names names;
     Place place{m_graph.mainId(), names, m_model.opsets, nullptr, {}, {}, 0};
     m_graph.name = graph.name;
@@ -103,8 +133,8 @@ Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
     for (const ValueInfoProto& output : graph.outputs) {
         const NodeId node = place.names.find(output.name);
         if (!node.valid()) {
-            return unreadable("nothing makes the graph's output '" + std::string(output.name) + "'",
-                              "graph '" + std::string(graph.name) + "'");
+            return unreadable("nothing makes the graph's output '" + shown(output.name) + "'",
+                              "graph '" + shown(graph.name) + "'");
         }
         results.push_back(Argument::of(node));
     }
@@ -121,10 +151,10 @@ Result<void> GraphBuilder::buildInputs(const GraphProto& graph, const std::unord
             m_declared[std::string(input.name)] = readType(m_wire, input.type);
             continue;
         }
-        if (input.name.empty()) return unreadable("an input has no name", "graph '" + std::string(graph.name) + "'");
+        if (input.name.empty()) return unreadable("an input has no name", "graph '" + shown(graph.name) + "'");
         const NodeId node = m_graph.addInput(place.body, uniqueName(input.name), readType(m_wire, input.type), std::string(input.name));
         if (!place.names.nodes.emplace(input.name, node).second) {
-            return unreadable("two inputs have the name '" + std::string(input.name) + "'", "graph '" + std::string(graph.name) + "'");
+            return unreadable("two inputs have the name '" + shown(input.name) + "'", "graph '" + shown(graph.name) + "'");
         }
     }
     return {};
@@ -145,7 +175,7 @@ Result<void> GraphBuilder::buildInitializers(const GraphProto& graph, Place& pla
     const auto add = [&](Bytes name, Bytes message, bool sparse) -> Result<void> {
         if (m_work.cancelled()) return base::cancelled("reading weights");
         SONDE_ASSIGN(Tensor value, sparse ? m_tensors.readSparse(message) : m_tensors.read(message));
-        if (place.names.nodes.contains(name)) return unreadable("two initializers have the name '" + std::string(name) + "'");
+        if (place.names.nodes.contains(name)) return unreadable("two initializers have the name '" + shown(name) + "'", "graph '" + shown(graph.name) + "'");
         Expr expr;
         expr.isParameter = true;
         expr.target = name;
@@ -191,8 +221,9 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         for (Bytes output : nodes[i].outputs) {
             if (output.empty()) continue;
-            if (!maker.emplace(output, i).second) {
-                return unreadable("two nodes make '" + std::string(output) + "'", placeOf(nodes[i]));
+            if (const auto [known, added] = maker.emplace(output, i); !added) {
+                if (known->second == i) return unreadable("the node makes '" + shown(output) + "' twice", placeOf(nodes[i]));
+                return unreadable("two nodes make '" + shown(output) + "'", placeOf(nodes[i]));
             }
         }
     }
@@ -268,7 +299,7 @@ Result<std::vector<NodeId>> GraphBuilder::readInputs(const NodeProto& node, cons
                     inputs.push_back({});
                     continue;
                 }
-                return unreadable("the node reads '" + std::string(input) + "', which nothing makes", placeOf(node));
+                return unreadable("the node reads '" + shown(input) + "', which nothing makes", placeOf(node));
             }
         }
         inputs.push_back(id);
@@ -279,7 +310,7 @@ Result<std::vector<NodeId>> GraphBuilder::readInputs(const NodeProto& node, cons
 
 Result<void> GraphBuilder::define(std::string_view name, NodeId id, const NodeProto& by, Place& place) const {
     if (!place.names.nodes.emplace(name, id).second) {
-        return unreadable("two nodes make '" + std::string(name) + "'", placeOf(by));
+        return unreadable("two nodes make '" + shown(name) + "'", placeOf(by));
     }
     return {};
 }
@@ -292,8 +323,7 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     expr.name = node.name;
     expr.op.domain = canonicalDomain(node.domain);
     expr.op.name = node.op;
-    const auto version = place.opsets.find(expr.op.domain);
-    expr.op.version = version == place.opsets.end() ? 1 : static_cast<int>(std::clamp<std::int64_t>(version->second, 1, 1 << 20));
+    expr.op.version = versionOf(expr.op.domain, node, place);
     expr.origins.push_back({std::string(node.op), std::string(node.name)});
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     for (NodeId input : inputs) expr.arguments.push_back(input.valid() ? Argument::of(input) : Argument::omitted());
@@ -345,21 +375,21 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
         const Names* names = &place.names;
         const Bytes name = attribute.name;
         if (!attribute.reference.empty()) {
-            if (!place.attributes) return unreadable("attribute '" + std::string(name) + "' refers to a function's attribute outside of a function", placeOf(node));
+            if (!place.attributes) return unreadable("attribute '" + shown(name) + "' refers to a function's attribute outside of a function", placeOf(node));
             const auto given = place.attributes->find(attribute.reference);
             // An attribute that the caller does not set takes the operator's own default.
             if (given == place.attributes->end()) continue;
             attribute = given->second.attribute;
             names = given->second.names ? given->second.names : names;
         }
-        if (expr.attributes.has(name)) return unreadable("attribute '" + std::string(name) + "' is given twice", placeOf(node));
+        if (expr.attributes.has(name)) return unreadable("attribute '" + shown(name) + "' is given twice", placeOf(node));
         if (attribute.type == AttributeType::Graph || attribute.type == AttributeType::Graphs) {
             std::vector<tensor::BodyRef> references;
             for (Bytes graph : attribute.graphs) {
                 references.push_back({bodies.size()});
                 bodies.push_back({name, {graph, names}});
             }
-            if (references.empty()) return unreadable("attribute '" + std::string(name) + "' has no value", placeOf(node));
+            if (references.empty()) return unreadable("attribute '" + shown(name) + "' has no value", placeOf(node));
             if (attribute.type == AttributeType::Graph) expr.attributes.set(std::string(name), references.front());
             else expr.attributes.set(std::string(name), std::move(references));
             continue;
@@ -383,7 +413,7 @@ Result<void> GraphBuilder::buildSubgraph(ExprId owner, Bytes label, Bytes messag
 /// Puts a function's nodes where it is called. Its inputs are the caller's nodes, its outputs get the caller's names.
 Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& function, Place& place) {
     if (std::find(m_unfolding.begin(), m_unfolding.end(), &function) != m_unfolding.end()) {
-        return unreadable("function '" + std::string(function.name) + "' calls itself", placeOf(node));
+        return unreadable("function '" + shown(function.name) + "' calls itself", placeOf(node));
     }
     if (place.depth >= kMostDepth) return unreadable("functions call each other more than 64 deep", placeOf(node));
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
@@ -421,7 +451,7 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     for (std::size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         const NodeId made = names.find(function.outputs[i]);
-        if (!made.valid()) return unreadable("function '" + std::string(function.name) + "' does not make its output '" + std::string(function.outputs[i]) + "'", placeOf(node));
+        if (!made.valid()) return unreadable("function '" + shown(function.name) + "' does not make its output '" + shown(function.outputs[i]) + "'", placeOf(node));
         const std::string wanted = place.prefix + std::string(node.outputs[i]);
         const std::string& current = m_graph.node(made).name;
         if (current.starts_with(inside.prefix) && !m_graph.findNode(wanted).valid()) {

@@ -54,6 +54,8 @@ class GraphBuilder {
     };
     struct FunctionKey;
 
+    base::Result<void> checkOpsets(const OpsetImports& opsets, const std::string& where);
+    int versionOf(const std::string& domain, const NodeProto& node, const Place& place);
     base::Result<void> buildInputs(const GraphProto& graph, const std::unordered_set<std::string_view>& initialized, Place& place);
     base::Result<void> buildInitializers(const GraphProto& graph, Place& place);
     base::Result<void> buildBody(const GraphProto& graph, Place& place);
@@ -91,6 +93,7 @@ class GraphBuilder {
     std::unordered_map<std::string, int> m_suffixes;
     std::unordered_map<std::string, const FunctionProto*> m_functions;
     std::unordered_map<std::string, tensor::TypeInfo> m_declared;  ///< value_info of the graph being read
+    std::unordered_set<std::string> m_withoutVersion;  ///< domains that no import names
     std::vector<const FunctionProto*> m_unfolding;
     std::size_t m_unfolded = 0;  ///< nodes made of functions' nodes so far
 };

@@ -114,7 +114,7 @@ TensorReader::Header TensorReader::readHeader(Bytes message) {
 }
 
 base::Error TensorReader::wrong(const Header& header, std::string what, Bytes message) const {
-    std::string place = header.name.empty() ? std::string() : "tensor '" + std::string(header.name) + "', ";
+    std::string place = header.name.empty() ? std::string() : "tensor '" + shown(header.name) + "', ";
     place += "byte " + std::to_string(m_wire.offsetOf(message.data()));
     return unreadable(std::move(what), std::move(place));
 }
@@ -252,11 +252,11 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     const std::filesystem::path path = std::filesystem::weakly_canonical(folder / location, code);
     const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
     if (code || std::filesystem::path(location).is_absolute() || end != folder.end()) {
-        return wrong(header, "the data file '" + location + "' is outside of the model's folder", message);
+        return wrong(header, "the data file '" + shown(location) + "' is outside of the model's folder", message);
     }
     auto file = base::MappedFile::open(path);
     if (!file) {
-        return wrong(header, "the data file '" + location + "' cannot be opened: " + file.error().what, message)
+        return wrong(header, "the data file '" + shown(location) + "' cannot be opened: " + file.error().what, message)
             .withHint("put the data file beside the model");
     }
     m_dataFiles.emplace(location, *file);
@@ -277,7 +277,7 @@ Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
         if (!given) return wrong(header, "the length of the external data is not a number", message);
         length = *given;
     }
-    if (length > left) return wrong(header, "the data file '" + std::string(header.location) + "' is cut off", message);
+    if (length > left) return wrong(header, "the data file '" + shown(header.location) + "' is cut off", message);
     return fromRaw(header, file->window(*offset, length), file, message);
 }
 

@@ -12,6 +12,9 @@ namespace sonde::io::onnx {
 /// Bytes inside the mapped file: a message, a string, packed numbers.
 using Bytes = std::string_view;
 
+/// A name from the file for a message: at most 80 bytes of it, control characters and bytes that are no UTF-8 as '?'.
+std::string shown(Bytes name);
+
 /// The file that messages are read from, and the first thing that is wrong with it. Reading goes on to return empty
 /// results after that, so that only the caller at the top has to ask.
 class Wire {

@@ -270,7 +270,7 @@ base::Result<void> saveTracedModule(const TracedModule& module, const std::files
         for (const tensor::Tensor& tensor : writer.tensors()) {
             if (tensor.dtype() == tensor::DType::String) return base::usageError("tensors of strings cannot be saved");
         }
-        return write(path, header.dump(), writer.tensors());
+        return write(path, header.dump(-1, ' ', false, Json::error_handler_t::replace), writer.tensors());
     } catch (const CodecError& error) {
         return error.error;
     } catch (const trace::TraceError& error) {
