@@ -13,6 +13,7 @@ Verb dumpVerb();
 Verb opsVerb();
 Verb modelsVerb();
 Verb conformanceVerb();
+Verb saveVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -20,7 +21,7 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

@@ -1,0 +1,48 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "core/document/lowering/onnx_graph.h"
+#include "core/io/onnx/onnx_writer.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct SaveOptions {
+    ModelOptions model;
+    InputChoice inputs;
+    std::string output;
+};
+
+base::Result<int> save(SaveOptions& options) {
+    SONDE_ASSIGN(const auto document, options.model.load());
+    // ONNX models are not run, and need no inputs.
+    std::vector<tensor::Value> values;
+    if (document->format != "ONNX") {
+        SONDE_ASSIGN(const auto cases, inputsFor(*document, options.inputs));
+        values = cases.front().values;
+    }
+    SONDE_ASSIGN(const document::OnnxGraph made, document::onnxGraph(*document, values, commandLineWork()));
+    for (const base::Diagnostic& note : made.notes) fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
+    SONDE_TRY(io::writeOnnx(options.output, *made.graph, {}, commandLineWork()));
+    return 0;
+}
+
+}  // namespace
+
+Verb saveVerb() {
+    return {"save", "Write a model, after passes if wished, as an ONNX file", "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'",
+            [](CLI::App& command) {
+                auto options = std::make_shared<SaveOptions>();
+                options->model.addTo(command);
+                options->inputs.addTo(command);
+                command.add_option("-o,--output", options->output, "The ONNX file to write")->required();
+                return std::function<base::Result<int>()>([options] { return save(*options); });
+            }};
+}
+
+}  // namespace sonde::app

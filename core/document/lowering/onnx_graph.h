@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "core/base/progress.h"
+#include "core/document/document.h"
+
+namespace sonde::document {
+
+/// A document's graph in ONNX operators only, for io::writeOnnx.
+struct OnnxGraph {
+    std::shared_ptr<const graph::InternalGraph> graph;
+    base::Diagnostics notes;  ///< what was fixed on the way: branches, passes of loops, numbers that depend on data
+};
+
+/// An ONNX document's graph comes back as it is. Any other model is run once on `inputs` (one value for each of the
+/// graph's inputs), and what ran is written down in ONNX operators of version 17: numbers that follow from shapes become
+/// constants, modules are opened with their names kept, branches are the ones taken, loops are as long as they were.
+/// Shapes are therefore those of the inputs. Errors: the run's; operators that have no ONNX form (Usage), all of them
+/// named.
+base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const tensor::Value> inputs, const base::WorkContext& work = {});
+
+}  // namespace sonde::document
