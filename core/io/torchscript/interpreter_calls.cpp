@@ -364,7 +364,9 @@ std::optional<ScriptValue> Interpreter::formOf(const std::string& name, const st
     }
     const bool asksRank = name == "dim" || name == "prim.ndim";
     if (arguments.size() != 1 || (!asksRank && name != "size") || !arguments[0].cell() || !recordsControlFlow()) return std::nullopt;
-    const bool inLibrary = insideLeaf() || SourceFrame::function()->unit->file.find("/torch/nn/functional") != std::string::npos;
+    const FunctionDef* function = SourceFrame::function();
+    const bool isLibraryFunction = function && function->unit && function->unit->source && function->unit->source->file().find("/torch/nn/functional") != std::string::npos;
+    const bool inLibrary = insideLeaf() || isLibraryFunction;
     if (!inLibrary) return std::nullopt;
     // The library's code branches on the number of dimensions and loops over them. Where the operators around say how many
     // there are, the way that is taken for that many is drawn, and the graph asserts it.
