@@ -1,8 +1,11 @@
+#include <map>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
+#include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
 #include "core/io/npz/npz.h"
@@ -15,6 +18,7 @@ struct CheckOptions {
     ModelOptions model;
     std::string reference;
     analysis::Tolerance tolerance;
+    InputChoice inputs;
     std::size_t threads = 0;
 };
 
@@ -47,6 +51,17 @@ std::vector<std::string> comparableKeys(const document::Document& document, std:
     return keys;
 }
 
+/// Inputs from --input-data by their keys: for those that the reference does not hold.
+base::Result<std::map<std::string, tensor::Tensor>> givenInputs(const document::Document& document, const InputChoice& choice) {
+    std::map<std::string, tensor::Tensor> given;
+    if (choice.spec.empty()) return given;
+    SONDE_ASSIGN(const auto cases, inputsFor(document, choice));
+    for (std::size_t i = 0; i < document.inputs.size() && !cases.empty() && i < cases.front().values.size(); ++i) {
+        if (const auto value = analysis::asTensor(cases.front().values[i])) given.emplace("in." + document.inputs[i].name, *value);
+    }
+    return given;
+}
+
 base::Result<int> check(CheckOptions& options) {
     // Tracers that run the model do so on what it is going to be run on.
     document::OpenOptions& open = options.model.open;
@@ -58,7 +73,13 @@ base::Result<int> check(CheckOptions& options) {
     model.looseNames = document->format == "TorchScript";
     for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
     for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
-    analysis::ReferenceValues reference{comparableKeys(*document, npz.keys()), [&npz](const std::string& key) { return npz.read(key); }};
+    SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
+    std::vector<std::string> keys = comparableKeys(*document, npz.keys());
+    for (const auto& [key, value] : given) keys.push_back(key);
+    analysis::ReferenceValues reference{std::move(keys), [&](const std::string& key) {
+        const auto own = given.find(key);
+        return own == given.end() ? npz.read(key) : base::Result<tensor::Tensor>(own->second);
+    }};
     exec::Runner runner(options.threads);
     SONDE_ASSIGN(const auto cases, analysis::compare(model, reference, options.tolerance, runner, commandLineWork()));
 
@@ -90,6 +111,7 @@ Verb checkVerb() {
                 options->model.addTo(command);
                 command.add_option("REFERENCE", options->reference, "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
                     ->required();
+                options->inputs.addTo(command);
                 command.add_option("--rtol", options->tolerance.relative, "Relative tolerance")->capture_default_str();
                 command.add_option("--atol", options->tolerance.absolute, "Absolute tolerance")->capture_default_str();
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");

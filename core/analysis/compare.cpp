@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/analysis/compare_sequence.h"
 #include "core/analysis/tensor_stats.h"
 
 namespace sonde::analysis {
@@ -440,13 +441,17 @@ base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, cons
                                                 const Tolerance& tolerance, exec::Runner& runner,
                                                 const base::WorkContext& work) {
     const std::vector<Case> cases = casesOf(reference.keys);
-    if (cases.empty()) {
+    if (cases.empty() && !hasSequence(reference)) {
         return base::usageError("the reference holds no case", {}, "its keys must be in.NAME, out.NAME and node.NAME");
     }
     std::vector<ComparedCase> results;
     for (const Case& names : cases) {
         if (work.cancelled()) return base::cancelled(names.label);
         SONDE_ASSIGN(ComparedCase result, CaseComparison(model, reference, tolerance, names).run(runner, work));
+        results.push_back(std::move(result));
+    }
+    if (hasSequence(reference)) {
+        SONDE_ASSIGN(ComparedCase result, compareSequence(model, reference, tolerance, runner, work));
         results.push_back(std::move(result));
     }
     return results;

@@ -271,7 +271,8 @@ base::Result<void> dropout(KernelContext& context) {
     context.setOutput(0, context.value(0));
     if (context.wants(1)) {
         SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, context.in(0).shape()));
-        std::fill(mask.mutableData<bool>(), mask.mutableData<bool>() + mask.numel(), true);
+        // Before opset 12 nothing says what the mask is outside training; ONNX Runtime has false, and so have files made with it.
+        std::fill(mask.mutableData<bool>(), mask.mutableData<bool>() + mask.numel(), context.version() >= 12);
     }
     return {};
 }
