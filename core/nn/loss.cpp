@@ -44,6 +44,15 @@ Var poisson(const Var& x, const Var& t, bool logInput, bool full, double eps) {
 
 ForwardParameter tensorParameter(const char* name) { return {name, {}, false, true}; }
 
+/// max(0, margin + d(a, p) - d(a, n)); with swap the smaller of d(a, n) and d(p, n).
+Var tripletMargin(std::span<const Var> in, const std::function<Var(const Var&, const Var&)>& distance, double margin, bool swap,
+                  Reduction reduction) {
+    const Var near = distance(in[0], in[1]);
+    Var far = distance(in[0], in[2]);
+    if (swap) far = smaller(far, distance(in[1], in[2]));
+    return reduced(atLeast(margin + near - far, 0), reduction);
+}
+
 }  // namespace
 
 std::string Loss::extraText() const {
@@ -88,6 +97,12 @@ SoftMarginLoss::SoftMarginLoss(Reduction reduction)
 HingeEmbeddingLoss::HingeEmbeddingLoss(double margin, Reduction reduction)
     : PlainLoss("HingeEmbeddingLoss", [margin](const Var& x, const Var& t, Reduction r) {
           return reduced(byTarget(t, x, atLeast(margin - x, 0)), r);
+      }, reduction) {}
+
+MultiLabelMarginLoss::MultiLabelMarginLoss(Reduction reduction)
+    : PlainLoss("MultiLabelMarginLoss", [](const Var& x, const Var& t, Reduction r) {
+          constexpr std::string_view kName = "multilabel_margin_loss";
+          return callFunction(Function{kName, kName, "torch.nn.functional.multilabel_margin_loss"}, {x, t, number(r)});
       }, reduction) {}
 
 WeightedLoss::WeightedLoss(std::string className, Tensor weight, Reduction reduction) : Loss(std::move(className), reduction) {
@@ -175,10 +190,27 @@ std::vector<ForwardParameter> TripletMarginLoss::signature() const {
 }
 
 Var TripletMarginLoss::forward(std::span<const Var> in) {
-    const Var near = pairwiseDistance(in[0], in[1], m_p, m_eps);
-    Var far = pairwiseDistance(in[0], in[2], m_p, m_eps);
-    if (m_swap) far = smaller(far, pairwiseDistance(in[1], in[2], m_p, m_eps));
-    return reduced(atLeast(m_margin + near - far, 0), m_reduction);
+    return tripletMargin(in, [this](const Var& a, const Var& b) { return pairwiseDistance(a, b, m_p, m_eps); }, m_margin, m_swap, m_reduction);
+}
+
+std::vector<ForwardParameter> TripletMarginWithDistanceLoss::signature() const {
+    return {tensorParameter("anchor"), tensorParameter("positive"), tensorParameter("negative")};
+}
+
+Var TripletMarginWithDistanceLoss::forward(std::span<const Var> in) {
+    const auto distance = m_distance ? m_distance : [](const Var& a, const Var& b) { return pairwiseDistance(a, b); };
+    return tripletMargin(in, distance, m_margin, m_swap, m_reduction);
+}
+
+std::vector<ForwardParameter> CTCLoss::signature() const {
+    return {tensorParameter("log_probs"), tensorParameter("targets"), {"input_lengths", {}, false}, {"target_lengths", {}, false}};
+}
+
+Var CTCLoss::forward(std::span<const Var> in) {
+    const bool isList = in[2].kind() == Var::Kind::List || in[2].kind() == Var::Kind::Tuple ||
+                        (in[2].kind() == Var::Kind::Value && in[2].value().isListLike());
+    return callFunction(Function{isList ? "ctc_loss.IntList" : "ctc_loss.Tensor", "ctc_loss", "torch.nn.functional.ctc_loss"},
+                        {in[0], in[1], in[2], in[3], m_blank, number(m_reduction), m_zeroInfinity});
 }
 
 }  // namespace sonde::nn

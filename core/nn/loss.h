@@ -182,4 +182,40 @@ class TripletMarginLoss : public Loss {
     bool m_swap;
 };
 
+/// TripletMarginLoss with another distance: any function of two tensors that gives one number for each pair.
+class TripletMarginWithDistanceLoss : public Loss {
+  public:
+    using Distance = std::function<Var(const Var& a, const Var& b)>;
+    explicit TripletMarginWithDistanceLoss(Distance distance = {}, double margin = 1, bool swap = false, Reduction reduction = Reduction::Mean)
+        : Loss("TripletMarginWithDistanceLoss", reduction), m_distance(std::move(distance)), m_margin(margin), m_swap(swap) {}
+    std::vector<ForwardParameter> signature() const override;
+    Var forward(std::span<const Var> in) override;
+
+  private:
+    Distance m_distance;  ///< none: the Euclidean one, as PairwiseDistance
+    double m_margin;
+    bool m_swap;
+};
+
+/// 1 / C sum over labels j and classes i that are none of max(0, 1 - (x_j - x_i)): x [N,C] or [C], t of the same shape holds
+/// the labels of a row, then -1.
+struct MultiLabelMarginLoss : PlainLoss {
+    explicit MultiLabelMarginLoss(Reduction reduction = Reduction::Mean);
+};
+
+/// -ln of the probability of all alignments of the labels to the steps (Graves et al. 2006): log_probs [T,N,C] or [T,C],
+/// targets [N,S] or all behind each other, lengths [N]. The mean is one over labels first. zeroInfinity: labels that do not
+/// fit into their steps give 0. forward(log_probs, targets, input_lengths, target_lengths); lengths as tensors or tuples.
+class CTCLoss : public Loss {
+  public:
+    explicit CTCLoss(std::int64_t blank = 0, Reduction reduction = Reduction::Mean, bool zeroInfinity = false)
+        : Loss("CTCLoss", reduction), m_blank(blank), m_zeroInfinity(zeroInfinity) {}
+    std::vector<ForwardParameter> signature() const override;
+    Var forward(std::span<const Var> in) override;
+
+  private:
+    std::int64_t m_blank;
+    bool m_zeroInfinity;
+};
+
 }  // namespace sonde::nn
