@@ -6,6 +6,7 @@
 #include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
+#include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/listing.h"
 
 namespace sonde::app {
@@ -15,6 +16,7 @@ namespace {
 struct TraceOptions {
     ModelOptions model;
     std::string format = "nodes";
+    std::string save;
     std::string where;
 };
 
@@ -35,6 +37,12 @@ base::Result<int> list(const graph::InternalGraph& graph, const std::string& whe
 
 base::Result<int> trace(TraceOptions& options) {
     SONDE_ASSIGN(const auto document, options.model.load());
+    if (!options.save.empty()) {
+        if (!document->tracedModule) {
+            return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
+        }
+        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save));
+    }
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {
         if (options.format != "nodes") return base::usageError("--where lists nodes", "--format " + options.format, "leave --format out");
@@ -63,6 +71,9 @@ Verb traceVerb() {
                 command.add_option("--where", options->where,
                                    "Only the nodes that a query finds: 'op:Conv and shape:[*,64,*,*] and qualname:layer3.*'")
                     ->type_name("QUERY");
+                command.add_option("--save", options->save,
+                                   "With --tracer traced-module: write the traced module with its parameters to FILE, which every verb opens")
+                    ->type_name("FILE");
                 command.add_option("--input-data", options->model.open.inputData,
                                    "Example inputs, as --example: x:image.png;mask:#rand(0,1)");
                 return std::function<base::Result<int>()>([options] { return trace(*options); });

@@ -15,6 +15,10 @@
 #include "core/graph/module_tree.h"
 #include "core/passes/report.h"
 
+namespace sonde::trace {
+class TracedModule;
+}
+
 namespace sonde::document {
 
 /// How to make a graph of a model. Only what the model's format supports may be set; the rest gives a usage error.
@@ -66,6 +70,7 @@ struct Document {
     std::vector<passes::PassReport> passReports;           ///< what each pass did, in order
     base::Diagnostics diagnostics;
     std::uint64_t fingerprint = 0;      ///< of the content: keys remembered view state
+    std::shared_ptr<const trace::TracedModule> tracedModule;  ///< what --tracer traced-module made; it can be saved. Else null
 
     /// Nodes that passes left with another value than the model's own node of that name (a convolution with its norm).
     std::vector<graph::NodeId> revaluedNodes() const;

@@ -2,6 +2,7 @@
 #include "core/document/format_onnx.h"
 #include "core/document/format_plugin.h"
 #include "core/document/format_torchscript.h"
+#include "core/document/format_traced_module.h"
 
 namespace sonde::document {
 
@@ -10,6 +11,7 @@ const std::vector<Format>& formats() {
     static const std::vector<Format> table{
         onnxFormat(),
         torchScriptFormat(),
+        tracedModuleFormat(),
         pluginFormat(),
     };
     return table;

@@ -39,11 +39,16 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     work.report("tracing");
     SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
     if (work.cancelled()) return base::cancelled("tracing");
+    return documentOf(std::move(traced), options, inputs, work);
+}
 
+std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options, const std::vector<KnownInput>& inputs,
+                                     const base::WorkContext& work) {
     auto document = std::make_shared<Document>();
     document->diagnostics = std::move(traced.diagnostics);
     document->parts = std::move(traced.parts);
     document->text = std::move(traced.text);
+    document->tracedModule = std::move(traced.tracedModule);
     document->traced = true;
     document->modules = std::make_shared<const graph::ModuleTree>(std::move(traced.tree));
     const trace::Tracer::GraphPtr graph = std::move(traced.graph);

@@ -11,6 +11,10 @@ namespace sonde::document {
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
                                                    const std::vector<KnownInput>& inputs, const base::WorkContext& work);
 
+/// The document of what a tracer made: graph with inferred types, module tree, inputs, outputs, diagnostics.
+std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& options, const std::vector<KnownInput>& inputs,
+                                     const base::WorkContext& work);
+
 /// Opens a built-in model, "resnet18" (what follows "zoo:").
 base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, const OpenOptions& options,
                                                      const base::WorkContext& work);

@@ -58,12 +58,17 @@ base::Result<TracedGraph> traceAsTracedModule(const TraceRequest& request) {
     if (request.work.cancelled()) return base::cancelled("tracing");
     SONDE_ASSIGN(auto traced, trace::traceModule(request.root, {}, std::move(values), options));
     if (request.work.cancelled()) return base::cancelled("tracing");
-    if (request.options.flatten) {
-        SONDE_ASSIGN(traced, traced->flatten());
+    return graphOfTracedModule(std::move(traced), request.options);
+}
+
+base::Result<TracedGraph> graphOfTracedModule(std::shared_ptr<trace::TracedModule> module, const OpenOptions& options) {
+    if (options.flatten) {
+        SONDE_ASSIGN(module, module->flatten());
     }
-    SONDE_ASSIGN(auto inlined, trace::inlineTracedModule(traced));
+    SONDE_ASSIGN(auto inlined, trace::inlineTracedModule(module));
     TracedGraph result{std::move(inlined.graph), std::move(inlined.tree), {}, {}};
-    result.text = trace::allGraphsText(*traced);
+    result.text = trace::allGraphsText(*module);
+    result.tracedModule = std::move(module);
     return result;
 }
 

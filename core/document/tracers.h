@@ -32,6 +32,7 @@ struct TracedGraph {
     std::vector<Part> parts;       ///< see Document::parts
     base::Diagnostics diagnostics;
     std::string text = {};         ///< see Document::text
+    std::shared_ptr<const trace::TracedModule> tracedModule = {};  ///< see Document::tracedModule
 };
 
 /// A way to make a graph of a module. One entry in the table in tracers.cpp for each.

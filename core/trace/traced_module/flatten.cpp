@@ -66,9 +66,10 @@ class Flattener {
         for (const Module::NamedSlot& named : module.ownTensors()) made->addSlot(named.name, named.slot);
         for (const Module::Child& child : module.children()) {
             const auto* traced = dynamic_cast<const TracedModule*>(child.module.get());
-            made->addChild(child.name, !traced            ? child.module
-                                       : traced->isQat() ? m_copier.copy(*traced, false)
-                                                         : holder(*traced, false));
+            // Built-in modules of a file are traced ones, too, but calls as ever.
+            made->addChild(child.name, !traced || traced->isLibrary() ? child.module
+                                       : traced->isQat()              ? m_copier.copy(*traced, false)
+                                                                      : holder(*traced, false));
         }
         return made;
     }

@@ -3,6 +3,7 @@
 #include "core/document/document.h"
 #include "core/document/model_passes.h"
 #include "core/exec/run.h"
+#include "core/io/traced_module/traced_module_file.h"
 #include "core/passes/pass.h"
 #include "core/trace/traced_module/inline_graph.h"
 #include "tests/support/reference_sets.h"
@@ -154,6 +155,40 @@ class TestTracedModuleDocument : public QObject {
         QVERIFY(check([](const Var& c, trace::Module&) { return c * 2 + c * 3; }, "backward-fold-scale"));
         QVERIFY(check([](const Var& c, trace::Module&) { return Var::tuple({c, c * 2}); }, "backward-fold-scale"));
         QVERIFY(check([](const Var& c, trace::Module& bn) { return Var::tuple({c, bn(c)}); }, "fuse-conv-bn"));
+    }
+
+    /// What --save writes opens as it was, with the same graphs and values, and can be traced in other ways.
+    void savedModulesAreDocuments() {
+        const QTemporaryDir folder;
+        const std::string file = folder.filePath("unet.sondetm").toStdString();
+        const auto original = opened("zoo:unet_small");
+        QVERIFY(original && original->tracedModule);
+        QVERIFY(io::saveTracedModule(*original->tracedModule, file));
+        const auto saved = document::open(file);
+        QVERIFY2(saved, saved ? "" : saved.error().text().c_str());
+        QCOMPARE((*saved)->format, std::string("TracedModule"));
+        QCOMPARE((*saved)->text, original->text);
+        QCOMPARE(graph::printed(*(*saved)->graph), graph::printed(*original->graph));
+        QCOMPARE((*saved)->inputs.size(), original->inputs.size());
+        const Value x = ramp(*original->graph->node(original->inputs.front().node).type.staticShape());
+        QVERIFY(sameValues(original->graph, (*saved)->graph, x));
+        document::OpenOptions options;
+        options.tracer = "module-path";
+        const auto retraced = document::open(file, options);
+        QVERIFY2(retraced, retraced ? "" : retraced.error().text().c_str());
+        QVERIFY(!(*retraced)->tracedModule);
+        QVERIFY(sameValues(original->graph, (*retraced)->graph, x));
+        options.tracer.clear();
+        options.flatten = true;
+        const auto flat = document::open(file, options);
+        QVERIFY2(flat, flat ? "" : flat.error().text().c_str());
+        QCOMPARE((*flat)->graph->scopeCount(), 1U);
+        QVERIFY(sameValues(original->graph, (*flat)->graph, x));
+        QFile cut(QString::fromStdString(file));
+        QVERIFY(cut.resize(cut.size() / 2));
+        const auto damaged = document::open(file);
+        QVERIFY(!damaged);
+        QCOMPARE(damaged.error().exitStatus(), 3);
     }
 
     void withoutAnExampleAnArchiveIsAUsageError() {
