@@ -277,6 +277,23 @@ base::Result<void> dropout(KernelContext& context) {
     return {};
 }
 
+/// Before version 10 the mask had the data's dtype.
+base::Result<void> dropoutWithNumbers(KernelContext& context) {
+    context.setOutput(0, context.value(0));
+    if (!context.wants(1)) return {};
+    SONDE_ASSIGN(const Tensor one, Tensor::scalar<float>(1).cast(context.in(0).dtype()));
+    SONDE_ASSIGN(const Tensor wide, one.expanded(context.in(0).shape()));
+    SONDE_ASSIGN(Tensor mask, wide.contiguous());
+    context.setOutput(1, Value(std::move(mask)));
+    return {};
+}
+
+base::Result<void> inferDropoutWithNumbers(InferContext& context) {
+    context.set(0, context.in(0));
+    context.set(1, context.in(0));
+    return {};
+}
+
 void defineAten(Registry& registry) {
     for (std::string_view schema : {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor", "detach(Tensor self) -> Tensor",
                                     "alias(Tensor self) -> Tensor", "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -338,7 +355,9 @@ void define_data_ops(Registry& registry) {
                      .optionalIn("max", kNumbers, "T").out("output").runs(clipInputs, inferSame));
     constexpr DTypeSet kEighths = bit(DType::Float8E4M3FN) | bit(DType::Float8E4M3FNUZ) | bit(DType::Float8E5M2) | bit(DType::Float8E5M2FNUZ);
     registry.add(Row("Dropout", 1, "the input itself", Category::Dropout).in("data", kFloats).out("output").out("mask", Arity::Optional).attrFloat("ratio", 0.5)
-                     .attrInt("is_test", 0).runs(dropout, inferDropout));
+                     .attrInt("is_test", 0).runs(dropoutWithNumbers, inferDropoutWithNumbers));
+    registry.add(Row("Dropout", 10, "the input itself", Category::Dropout).in("data", kFloats).out("output").out("mask", Arity::Optional).attrFloat("ratio", 0.5)
+                     .runs(dropout, inferDropout));
     registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout).in("data", kFloats | kEighths).optionalIn("ratio", kFloats | kEighths)
                      .optionalIn("training_mode", kBool).out("output").out("mask", Arity::Optional).attr("seed", AttributeKind::Int).random().runs(dropout, inferDropout));
     defineAten(registry);

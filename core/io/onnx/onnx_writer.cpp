@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <protozero/pbf_writer.hpp>
@@ -135,7 +136,7 @@ class Writer {
             if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || expr.kind == ExprKind::Constant) continue;
             for (NodeId output : expr.outputs) {
                 const bool isOutput = std::find(body.outputs.begin(), body.outputs.end(), output) != body.outputs.end();
-                if (!isOutput && m_graph.node(output).type.kind) writer.add_message(13, valueInfo(output));
+                if (!isOutput && isSayable(m_graph.node(output).type)) writer.add_message(13, valueInfo(output));
             }
         }
         return {};
@@ -154,7 +155,7 @@ class Writer {
             }
         }
         for (NodeId output : expr.outputs) writer.add_string(2, m_graph.node(output).name);
-        if (!expr.name.empty()) writer.add_string(3, expr.name);
+        if (!expr.name.empty()) writer.add_string(3, uniqueName(expr.name));
         writer.add_string(4, expr.op.name);
         for (const tensor::Attribute& attribute : expr.attributes.items()) {
             SONDE_ASSIGN(const std::string attributeMessage, attributeBytes(expr, attribute));
@@ -290,12 +291,27 @@ class Writer {
         writer.add_enum(14, 1);
     }
 
+    /// Readers want different names for all nodes; what was written out of a loop has the same ones.
+    std::string uniqueName(const std::string& wanted) {
+        std::string name = wanted;
+        for (int number = 2; !m_names.insert(name).second; ++number) name = wanted + "_" + std::to_string(number);
+        return name;
+    }
+
+    /// A type that a file can say: an element type that is not known has no place in it.
+    static bool isSayable(const TypeInfo& type) {
+        if (!type.kind) return false;
+        if (*type.kind == ValueKind::Tensor) return type.dtype != DType::Undefined;
+        if (*type.kind == ValueKind::Dict) return type.elements.size() > 1 && isSayable(type.elements[1]);
+        return !type.elements.empty() && isSayable(type.elements.front());
+    }
+
     std::string valueInfo(NodeId id) const {
         const graph::Node& node = m_graph.node(id);
         std::string bytes;
         pbf_writer writer(bytes);
         writer.add_string(1, node.name);
-        if (node.type.kind) writer.add_message(2, typeBytes(node.type));
+        if (isSayable(node.type)) writer.add_message(2, typeBytes(node.type));
         return bytes;
     }
 
@@ -344,6 +360,7 @@ class Writer {
     const OnnxWriteOptions& m_options;
     const base::WorkContext& m_work;
     DataFile* m_data = nullptr;
+    std::set<std::string> m_names;
     std::map<std::string, int> m_opsets;
     std::int64_t m_irVersion = 0;
 };
