@@ -81,7 +81,8 @@ EagerResult projectedAttention(Eager& e) {
     refuseSharedBuffer(e);
     Tensor projected = e("matmul", widened(e, 0), widened(e, 1));
     if (e.has(2)) projected = e("add.Tensor", projected, widened(e, 2));
-    const std::int64_t third = projected.dim(projected.rank() - 1) / 3;
+    if (projected.rank() != 3) e.fail("wants [batch, sequence, hidden], but found " + e.at(0).typeText());
+    const std::int64_t third = projected.dim(2) / 3;
     return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}), 3, 4, 5, e.at(0).dtype());
 }
 
@@ -93,7 +94,8 @@ EagerResult quantizedAttention(Eager& e) {
     const Tensor factor = e("mul.Tensor", e.as(e.at(3), DType::Float64), e.as(e.at(4), DType::Float64));
     const Tensor projected = e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.at(2), DType::Float64)), DType::Float32);
     if (projected.shape() != product.shape()) e.fail("bias or scales do not fit " + product.typeText());
-    const std::int64_t third = projected.dim(projected.rank() - 1) / 3;
+    if (projected.rank() != 3) e.fail("wants [batch, sequence, hidden], but found " + e.at(0).typeText());
+    const std::int64_t third = projected.dim(2) / 3;
     return attendProjected(e, projected, {third, third, third}, 5, 8, 0, e.at(2).dtype());
 }
 

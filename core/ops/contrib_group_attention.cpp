@@ -39,7 +39,7 @@ EagerResult rotaryEmbedding(Eager& e) {
     const Tensor ids = e.at(1);
     const std::int64_t tokens = layout.batches * layout.rows;
     if (ids.numel() != 1 && ids.numel() != tokens) e.fail("position_ids " + ids.typeText() + " do not fit " + x.typeText());
-    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(ids.rank() < 2 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
+    for (std::int64_t i = 0; i < tokens; ++i) rotation.positions.push_back(ids.numel() == 1 ? ids.toInt64(0) + i % layout.rows : ids.toInt64(i));
     return e.get(rotatedHeads(x, layout, rotation));
 }
 
@@ -225,7 +225,7 @@ base::Result<void> inferGroupQuery(InferContext& context) {
     const std::int64_t heads = context.attributes().getInt("num_heads", 0), keyHeads = context.attributes().getInt("kv_num_heads", 0);
     std::optional<Dims> dims = q;
     Dim size;
-    if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0) {
+    if (q && q->size() == 3 && q->back().known() && heads > 0 && keyHeads > 0 && heads < 1 << 20 && keyHeads < 1 << 20) {
         size = Dim::of(q->back().value / (context.has(1) ? heads : heads + 2 * keyHeads));
         dims->back() = Dim::of(size.value * heads);
     } else if (dims && !dims->empty() && !context.has(1)) {

@@ -151,6 +151,7 @@ EagerResult groupNorm(Eager& e, bool skip) {
     if (x.rank() != 4) e.fail("wants four dimensions, but found " + x.typeText());
     const auto spread = [&](const Tensor& values) {  // [C] or [N, C] along the channels
         if (values.rank() == 4) return values;
+        if (values.rank() < 1 || values.rank() > 2) e.fail("skip or bias do not fit");
         Shape shape{1, 1, 1, 1};
         shape[channel] = values.dim(values.rank() - 1);
         if (values.rank() == 2) shape[0] = values.dim(0);

@@ -92,7 +92,7 @@ Tensor splitHeads(Eager& e, const Tensor& x, std::int64_t heads, const Tensor& b
 
 std::int64_t headCount(Eager& e, std::string_view attribute) {
     const std::int64_t heads = e.context().attributes().getInt(attribute, 0);
-    if (heads < 1) e.fail(std::string(attribute) + " must be positive, but is " + std::to_string(heads));
+    if (heads < 1 || heads > 1 << 20) e.fail(std::string(attribute) + " is out of range: " + std::to_string(heads));
     return heads;
 }
 

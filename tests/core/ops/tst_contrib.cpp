@@ -3,6 +3,8 @@
 #include <QFile>
 #include <QtTest>
 
+#include <limits>
+
 #include "core/ops/registry/registry.h"
 #include "tests/support/json_values.h"
 
@@ -99,6 +101,46 @@ class TestContrib : public QObject {
                 first = std::move(*results);
             }
         }
+    }
+
+    /// Inputs that are missing, empty, of another rank or cut short, and odd attributes: an error or a result, no crash.
+    void brokenCallsEnd() {
+        std::size_t errors = 0;
+        const auto attempt = [&errors](const Call& call, const std::vector<Value>& inputs, const tensor::Attributes& attributes) {
+            base::ThreadPool pool(1);
+            ops::RunEnvironment environment{&pool, {}, 0, false};
+            errors += !ops::call(*call.op, inputs, attributes, static_cast<std::size_t>(call.wanted.size()), environment, call.version);
+            std::vector<TypeInfo> types;
+            for (const Value& input : inputs) types.push_back(TypeInfo::of(input));
+            errors += !ops::infer(*call.op, types, inputs, attributes, static_cast<std::size_t>(call.wanted.size()));
+        };
+        for (const QByteArray& line : caseLines()) {
+            if (line.isEmpty()) continue;
+            const Call call(QJsonDocument::fromJson(line).object());
+            for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+                if (!call.inputs[i].isTensor()) continue;
+                const tensor::Tensor& x = call.inputs[i].tensor();
+                std::vector<Value> others{Value(), Value(*x.reshaped(tensor::Shape{x.numel()})), Value(x.unsqueezed(0)), Value(tensor::Tensor::scalar<float>(1))};
+                for (std::size_t d = 0; d < x.rank(); ++d) {
+                    others.emplace_back(x.sliced(d, 0, 0));
+                    others.emplace_back(x.sliced(d, 0, x.dim(d) / 2));
+                }
+                for (const Value& other : others) {
+                    std::vector<Value> inputs = call.inputs;
+                    inputs[i] = other;
+                    attempt(call, inputs, call.attributes);
+                }
+            }
+            for (const tensor::Attribute& attribute : call.attributes.items()) {
+                if (!std::holds_alternative<std::int64_t>(attribute.value)) continue;
+                for (std::int64_t odd : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{7}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+                    tensor::Attributes attributes = call.attributes;
+                    attributes.set(attribute.name, odd);
+                    attempt(call, call.inputs, attributes);
+                }
+            }
+        }
+        QVERIFY(errors > 1000);
     }
 };
 
