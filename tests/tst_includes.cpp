@@ -24,7 +24,7 @@ struct Rule {
 const QStringList kCore{"core/base",   "core/tensor", "core/ops",          "core/graph",    "core/trace",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
                         "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
-                        "core/io/traced_module"};
+                        "core/io/traced_module", "core/io/dump"};
 const QStringList kUi{"ui/context", "ui/models", "ui/theme",   "ui/actions",
                       "ui/widgets", "ui/canvas", "ui/dialogs", "ui/panels"};
 
@@ -45,6 +45,8 @@ const QList<Rule>& rules() {
         {"core/io/torchscript", {"core/io", "core/trace", "core/ops"}},
         // A traced module is saved with its graphs.
         {"core/io/traced_module", {"core/io", "core/trace"}},
+        // Values and types look alike in both files: how is written down once.
+        {"core/io/dump", {"core/io", "core/io/traced_module"}},
         {"core/layout/engine", {"core/base"}},
         {"core/layout", {"core/graph", "core/layout/engine"}},
         {"core/document", kCore},
