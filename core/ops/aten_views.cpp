@@ -70,6 +70,17 @@ base::Result<void> narrow(KernelContext& context) {
     return give(context, x.sliced(axis, start, length));
 }
 
+base::Result<void> inferNarrow(InferContext& context) {
+    if (!context.in(0).shape || context.constant(1).isNone()) return {};
+    Dims dims = *context.in(0).shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
+    const auto length = context.elements(3);
+    dims[axis] = length && length->size() == 1 ? length->front().dim() : Dim{};
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 /// -1 keeps the extent.
 base::Result<void> expand(KernelContext& context) {
     const Tensor& x = context.in(0);
@@ -271,7 +282,7 @@ void addView(Registry& registry, std::string_view schema, std::string_view summa
 void define_aten_views(Registry& registry) {
     addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSlice);
     addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
-    addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow);
+    addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow, inferNarrow);
     addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along extents of 1, without a copy", expand);
     addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
     addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);

@@ -148,6 +148,10 @@ base::Result<void> inferGetItem(InferContext& context) {
         return {};
     }
     const TypeInfo& type = context.in(0);
+    // An element of a size that is known in part.
+    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0); elements && index.kind() == ValueKind::Int) {
+        if (const auto at = elementAt(index, elements->size())) context.setElements(0, {(*elements)[*at]});
+    }
     if (type.kind == ValueKind::Tuple && index.kind() == ValueKind::Int && !type.elements.empty()) {
         const auto at = elementAt(index, type.elements.size());
         if (at) context.set(0, type.elements[*at]);
@@ -190,6 +194,31 @@ base::Result<void> getAttribute(KernelContext& context) {
     return {};
 }
 
+base::Result<void> inferAttribute(InferContext& context) {
+    const TypeInfo& type = context.in(0);
+    if (!type.isTensor() || context.constant(1).kind() != ValueKind::String) return {};
+    const std::string& name = context.constant(1).toString();
+    if (name == "T" && type.shape) {
+        context.set(0, TypeInfo::tensor(type.dtype, std::vector<Dim>(type.shape->rbegin(), type.shape->rend())));
+    } else if (name == "ndim" && type.shape) {
+        context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.shape->size())));
+    } else if (name == "shape" && type.shape) {
+        TypeInfo size;
+        size.kind = ValueKind::Tuple;
+        Elements elements;
+        tensor::ValueList numbers;
+        for (const Dim& dim : *type.shape) {
+            size.elements.push_back(TypeInfo::of(Value::ofInt(0)));
+            elements.push_back(tensor::Symbolic::of(dim));
+            if (dim.known()) numbers.push_back(Value::ofInt(dim.value));
+        }
+        if (numbers.size() == elements.size()) context.setKnown(0, Value::tuple(std::move(numbers)));
+        context.set(0, std::move(size));
+        context.setElements(0, std::move(elements));
+    }
+    return {};
+}
+
 void addPrim(Registry& registry, std::string_view schema, std::string_view summary, Category category,
              base::Result<void> (*kernel)(KernelContext&), base::Result<void> (*infer)(InferContext&)) {
     OpDef def = primRow(schema, summary, category, kernel, infer ? std::function<base::Result<void>(InferContext&)>(infer) : nullptr);
@@ -201,7 +230,7 @@ void addPrim(Registry& registry, std::string_view schema, std::string_view summa
 
 void define_prim_getitem(Registry& registry) {
     addPrim(registry, "getitem(t self, t index) -> t", "part of a tensor, element of a list, entry of a dict", Category::Tensor, getItem, inferGetItem);
-    addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute, nullptr);
+    addPrim(registry, "getattr(t self, str name) -> t", "shape, dtype … of a tensor", Category::Shape, getAttribute, inferAttribute);
 }
 
 }  // namespace sonde::ops
