@@ -19,14 +19,14 @@ using UnaryLoop = void (*)(const float* x, float* y, std::size_t n, float a, flo
 using BinaryLoop = void (*)(const float* x, bool xRepeated, const float* y, bool yRepeated, float* z, std::size_t n);
 
 /// The innermost part of a matrix product: C[rows, nr] = (accumulate ? C : 0) + A·B with A packed [k][mr] and B packed
-/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc.
+/// [k][nr]. rows may be 1 to mr; C has leading dimension ldc. `ahead` is memory that will be read soon (any address).
 template <typename T>
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
-    void (*run)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) = nullptr;
+    void (*run)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead) = nullptr;
     /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
-    void (*runHalf)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate) = nullptr;
+    void (*runHalf)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead) = nullptr;
 };
 
 /// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).

@@ -190,15 +190,17 @@ class Product {
             const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m1 - m));
             const T* left = m_left->panel(k0, m / m_micro.mr);
             T* c = m_call.c + m * m_call.ldc + n;
+            // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
+            const T* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(T));
             if (width == m_micro.nr || 2 * width == m_micro.nr) {
-                (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate);
+                (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
                 continue;
             }
             alignas(64) T edge[16 * 32];  // mr x nr of the largest kernel
             const std::int64_t nr = m_micro.nr;
             for (int r = 0; accumulate && r < rows; ++r) std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
             for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, T{});
-            (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate);
+            (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
             for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
         }
     }

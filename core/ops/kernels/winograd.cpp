@@ -63,7 +63,8 @@ class Winograd {
                 const std::int64_t kc = std::min(kDepth, m_sizes.inChannels - k0);
                 for (std::int64_t row = 0; row < m_sizes.outChannels; row += m_micro.mr) {
                     const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m_sizes.outChannels - row));
-                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns, m_columns, k0 > 0);
+                    run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns, m_columns, k0 > 0,
+                        left.panel(k0, row / m_micro.mr) + kc * m_micro.mr);
                 }
             }
         }

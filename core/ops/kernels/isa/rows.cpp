@@ -84,9 +84,9 @@ typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned
 void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) {
     std::size_t i = 0;
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
-        Vector a = Vector{} + bias, b = a, c = a, d = a;
+        Vector a = bias - Vector{}, b = a, c = a, d = a;
         for (std::size_t t = 0; t < taps; ++t) {
-            const Vector w = Vector{} + weights[t];
+            const Vector w = weights[t] - Vector{};
             const Vector* row = reinterpret_cast<const Vector*>(rows[t] + i);
             a += w * row[0];
             b += w * row[1];
@@ -97,8 +97,8 @@ void weightedRows(const float* const* rows, const float* weights, std::size_t ta
         out[0] = a, out[1] = b, out[2] = c, out[3] = d;
     }
     for (; i + kWidth <= n; i += kWidth) {
-        Vector a = Vector{} + bias;
-        for (std::size_t t = 0; t < taps; ++t) a += (Vector{} + weights[t]) * *reinterpret_cast<const Vector*>(rows[t] + i);
+        Vector a = bias - Vector{};
+        for (std::size_t t = 0; t < taps; ++t) a += (weights[t] - Vector{}) * *reinterpret_cast<const Vector*>(rows[t] + i);
         *reinterpret_cast<Vector*>(y + i) = a;
     }
     for (; i < n; ++i) {
