@@ -1,5 +1,7 @@
 #include "core/exec/block_cache.h"
 
+#include <iterator>
+
 #include <sys/mman.h>
 
 namespace sonde::exec {
@@ -33,7 +35,9 @@ base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dty
     std::shared_ptr<tensor::Storage> block;
     {
         const std::scoped_lock lock(m_pool->mutex);
-        const auto found = m_pool->unused.lower_bound(size);
+        auto found = m_pool->unused.lower_bound(size);
+        // Of blocks of one size the one that came back last: it is still in the cache.
+        if (found != m_pool->unused.end()) found = std::prev(m_pool->unused.upper_bound(found->first));
         if (found != m_pool->unused.end() && found->first <= size + size / 4) {
             block = std::move(found->second);
             m_pool->unused.erase(found);

@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> co
 
 void define_matmul(Registry& registry) {
     registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").out("Y")
-                     .runs(matmul, inferMatmul)
+                     .runs(matmul, inferMatmul).strided()
                      .prepares([](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
                          return prepareAt(constants, 1, false, environment);
                      }));
@@ -116,6 +116,7 @@ void define_matmul(Registry& registry) {
                                     "bmm(Tensor self, Tensor mat2) -> Tensor", "mv(Tensor self, Tensor vec) -> Tensor",
                                     "dot(Tensor self, Tensor tensor) -> Tensor"}) {
         OpDef def = atenRow(schema, "matrix product", Category::Layer, matmul, inferMatmul);
+        def.acceptsStrided = true;
         def.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {
             return prepareAt(constants, 1, false, environment);
         };

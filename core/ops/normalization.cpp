@@ -78,6 +78,7 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
     const Tensor& x = context.in(0);
     if (attributes.getInt("spatial", 1) == 0) return elementNorm(context, epsilon);
     if (attributes.getInt("training_mode", 0) == 0) {
+        if (const auto* prepared = context.prepared<kernels::ChannelAffine>()) return kernels::applyChannelAffine(context, x, *prepared);
         return kernels::batchNorm(context, x, &context.in(1), &context.in(2), context.in(3), context.in(4), epsilon);
     }
     double count = 0;
@@ -95,6 +96,12 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
     return {};
 }
 
+/// Both have scale, bias, mean and variance behind the input.
+base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Value> constants, double epsilon) {
+    if (constants.size() < 5) return std::unique_ptr<PreparedState>();
+    return kernels::prepareBatchNorm(constants[1], constants[2], constants[3], constants[4], epsilon);
+}
+
 base::Result<void> inferBatchNorm(InferContext& context) {
     context.set(0, context.in(0));
     for (std::size_t i = 1; i < context.outputCount(); ++i) context.set(i, context.in(2 + i));
@@ -106,6 +113,7 @@ base::Result<void> atenBatchNorm(KernelContext& context) {
     SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
     const bool training = context.value(5).kind() == ValueKind::Bool && context.value(5).toBool();
     if (!training && context.has(3) && context.has(4)) {
+        if (const auto* prepared = context.prepared<kernels::ChannelAffine>()) return kernels::applyChannelAffine(context, context.in(0), *prepared);
         return kernels::batchNorm(context, context.in(0), optionalTensor(context, 1), optionalTensor(context, 2), context.in(3), context.in(4), epsilon);
     }
     double count = 0;
@@ -383,8 +391,13 @@ void defineSoftmax(Registry& registry) {
 }
 
 void defineAten(Registry& registry) {
-    registry.add(atenRow("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
-                         "float eps, bool cudnn_enabled) -> Tensor", "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame));
+    OpDef batch = atenRow("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
+                         "float eps, bool cudnn_enabled) -> Tensor", "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame);
+    batch.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment&) {
+        const double epsilon = constants.size() > 7 && constants[7].isNumber() ? constants[7].number() : -1;
+        return epsilon < 0 ? base::Result<std::unique_ptr<PreparedState>>(std::unique_ptr<PreparedState>()) : prepareBatchNorm(constants, epsilon);
+    };
+    registry.add(std::move(batch));
     registry.add(atenRow("layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
                          "mean 0 and variance 1 over the last axes", Category::Normalization, atenLayerNorm, inferSame));
     registry.add(atenRow("group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
@@ -410,7 +423,10 @@ void define_normalization(Registry& registry) {
     const auto batchRow = [](int since) {
         Row row("BatchNormalization", since, "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization);
         row.in("X", kFloats).in("scale", kFloats).in("B", kFloats).in("mean", kFloats).in("var", kFloats).out("Y").out("mean", Arity::Optional)
-            .out("var", Arity::Optional).attrFloat("epsilon", 1e-5).attrFloat("momentum", 0.9).runs(onnxBatchNorm, inferBatchNorm);
+            .out("var", Arity::Optional).attrFloat("epsilon", 1e-5).attrFloat("momentum", 0.9).runs(onnxBatchNorm, inferBatchNorm)
+            .prepares([](std::span<const Value> constants, const Attributes& attributes, RunEnvironment&) {
+                return prepareBatchNorm(constants, attributes.getFloat("epsilon", 1e-5));
+            });
         return row;
     };
     registry.add(batchRow(1).attrInt("spatial", 1));

@@ -49,6 +49,8 @@ struct FloatKernels {
     void (*axpy)(float w, const float* x, float* y, std::size_t n) = nullptr;
     /// y[i] = x[i] · scale + shift.
     void (*scaleShift)(const float* x, float scale, float shift, float* y, std::size_t n) = nullptr;
+    /// y[i] = (x[i] − mean) · inverse · scale[i] + bias[i]; bias may be null.
+    void (*normalizeRow)(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y, std::size_t n) = nullptr;
     /// Sums in an order that depends on n alone.
     float (*sum)(const float* x, std::size_t n) = nullptr;
     float (*sumSquares)(const float* x, float center, std::size_t n) = nullptr;  ///< Σ (x − center)²

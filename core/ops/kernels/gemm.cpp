@@ -10,8 +10,6 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-/// One panel of the right factor (kDepthBlock x nr) fits the first-level cache beside a panel of the left one.
-constexpr std::int64_t kDepthBlock = 256;
 /// Columns of one task: the packed block stays in the second-level cache.
 constexpr std::int64_t kColumnBlock = 256;
 
@@ -56,8 +54,8 @@ AlignedBuffer<T> packAll(const T* data, std::int64_t depthStride, std::int64_t a
     const std::int64_t panels = padded / width;
     pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
         for (auto panel = static_cast<std::int64_t>(begin); panel < static_cast<std::int64_t>(end); ++panel) {
-            for (std::int64_t k0 = 0; k0 < depth; k0 += kDepthBlock) {
-                const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+            for (std::int64_t k0 = 0; k0 < depth; k0 += depthBlock(depth)) {
+                const std::int64_t kc = std::min(depthBlock(depth), depth - k0);
                 packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent,
                           buffer.data() + k0 * padded + panel * width * kc);
             }
@@ -90,7 +88,7 @@ PackedMatrix<T> PackedMatrix<T>::right(const MatrixView<T>& matrix, std::int64_t
 
 template <typename T>
 const T* PackedMatrix<T>::panel(std::int64_t k0, std::int64_t panel) const {
-    const std::int64_t kc = std::min(kDepthBlock, m_depth - k0);
+    const std::int64_t kc = std::min(depthBlock(m_depth), m_depth - k0);
     return m_buffer.data() + k0 * roundUp(m_extent, m_panelWidth) + panel * m_panelWidth * kc;
 }
 
@@ -99,7 +97,7 @@ namespace {
 template <typename T>
 class Product {
   public:
-    Product(const GemmCall<T>& call, base::ThreadPool& pool) : m_call(call), m_pool(pool), m_micro(microKernel<T>()) {}
+    Product(const GemmCall<T>& call, base::ThreadPool& pool) : m_call(call), m_pool(pool), m_micro(microKernel<T>()), m_block(depthBlock(call.k)) {}
 
     void run() {
         PackedMatrix<T> left;
@@ -140,11 +138,11 @@ class Product {
         const std::int64_t padded = roundUp(m_call.n, m_micro.nr);
         m_right = AlignedBuffer<T>(static_cast<std::size_t>(std::max<std::int64_t>(padded * m_call.k, 1)));
         const std::int64_t panels = padded / m_micro.nr;
-        const std::int64_t blocks = divideUp(m_call.k, kDepthBlock);
+        const std::int64_t blocks = divideUp(m_call.k, m_block);
         m_pool.parallelFor(static_cast<std::size_t>(panels * blocks), 1, [&](std::size_t begin, std::size_t end) {
             for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
-                const std::int64_t k0 = task % blocks * kDepthBlock;
-                const std::int64_t kc = std::min(kDepthBlock, m_call.k - k0);
+                const std::int64_t k0 = task % blocks * m_block;
+                const std::int64_t kc = std::min(m_block, m_call.k - k0);
                 const std::int64_t n0 = task / blocks * m_micro.nr;
                 packRightPanel(k0, kc, n0, m_right.data() + k0 * padded + n0 * kc);
             }
@@ -172,9 +170,9 @@ class Product {
         if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
         T* scratch = m_call.rightPacked || m_right.size()
                          ? nullptr
-                         : Scratch::of<T>(0, static_cast<std::size_t>(kDepthBlock) * static_cast<std::size_t>(m_micro.nr));
-        for (std::int64_t k0 = 0; k0 < m_call.k; k0 += kDepthBlock) {
-            const std::int64_t kc = std::min(kDepthBlock, m_call.k - k0);
+                         : Scratch::of<T>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
+        for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
+            const std::int64_t kc = std::min(m_block, m_call.k - k0);
             const bool accumulate = m_call.accumulate || start || k0 > 0;
             for (std::int64_t n = n0; n < n1; n += m_micro.nr) {
                 const T* right = rightPanel(k0, kc, n, scratch);
@@ -208,6 +206,7 @@ class Product {
     const GemmCall<T>& m_call;
     base::ThreadPool& m_pool;
     const MicroKernel<T>& m_micro;
+    std::int64_t m_block;  ///< of k
     const PackedMatrix<T>* m_left = nullptr;
     AlignedBuffer<T> m_right;
 };

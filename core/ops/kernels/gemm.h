@@ -16,6 +16,14 @@ struct MatrixView {
     std::int64_t columnStride = 1;
 };
 
+/// So many products are added in registers before they go to C, at most 384 and about the same number each time. Depends
+/// on k alone, and with it the order of all sums.
+constexpr std::int64_t depthBlock(std::int64_t k) {
+    constexpr std::int64_t kMost = 384, kStep = 8;
+    const std::int64_t blocks = (k + kMost - 1) / kMost;
+    return blocks <= 1 ? kMost : ((k + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
+}
+
 /// One side of a product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side) or nr
 /// columns (right side), in them k-major. Padded with zeros.
 template <typename T>

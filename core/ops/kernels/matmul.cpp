@@ -42,19 +42,26 @@ Operand operandOf(const Shape& shape, bool left) {
     return operand;
 }
 
-/// Position of a batch in an operand whose leading dimensions are broadcast.
-std::int64_t batchIndex(std::int64_t batch, const Shape& full, const Shape& own) {
-    std::int64_t index = 0, step = 1;
+/// Where the matrix of a batch begins, in elements, for an operand whose leading dimensions are broadcast.
+std::int64_t batchOffset(std::int64_t batch, const Shape& full, const Tensor& operand) {
+    std::int64_t offset = 0;
+    const std::size_t own = operand.rank() > 2 ? operand.rank() - 2 : 0;
     for (std::size_t i = 0; i < full.rank(); ++i) {
         const std::size_t axis = full.rank() - 1 - i;
         const std::int64_t at = batch % full[axis];
         batch /= full[axis];
-        if (i >= own.rank()) continue;
-        const std::int64_t extent = own[own.rank() - 1 - i];
-        index += (extent == 1 ? 0 : at) * step;
-        step *= extent;
+        if (i < own && operand.dim(own - 1 - i) != 1) offset += at * operand.strides()[own - 1 - i];
     }
-    return index;
+    return offset;
+}
+
+/// The last two dimensions; a vector is a row on the left side and a column on the right one.
+template <typename T>
+MatrixView<T> matrixOf(const Tensor& operand, std::int64_t offset, bool left) {
+    const std::vector<std::int64_t>& strides = operand.strides();
+    const T* data = operand.data<T>() + offset;
+    if (operand.rank() == 1) return left ? MatrixView<T>{data, 0, strides[0]} : MatrixView<T>{data, strides[0], 1};
+    return {data, strides[operand.rank() - 2], strides[operand.rank() - 1]};
 }
 
 template <typename T>
@@ -75,24 +82,25 @@ void productOf(const T* a, const T* b, T* c, std::int64_t m, std::int64_t n, std
     }
 }
 
+/// Float operands may be any views; the left one is contiguous if its batches are taken as one matrix (`flat`).
 template <typename T>
-void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left, const Operand& right, const Shape& lead) {
+void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left, const Operand& right, const Shape& lead,
+             bool flat = false) {
     const std::int64_t m = left.rows, k = left.columns, n = right.columns;
     const std::int64_t batches = lead.numel();
     const auto one = [&](std::int64_t batch) {
-        const T* x = a.data<T>() + batchIndex(batch, lead, left.lead) * m * k;
-        const T* y = b.data<T>() + batchIndex(batch, lead, right.lead) * k * n;
+        const std::int64_t x = batchOffset(batch, lead, a), y = batchOffset(batch, lead, b);
         T* z = c.mutableData<T>() + batch * m * n;
         if constexpr (std::is_floating_point_v<T>) {
             GemmCall<T> call;
             call.m = m, call.n = n, call.k = k;
-            call.left = {x, k, 1};
-            call.right = {y, n, 1};
+            call.left = flat ? MatrixView<T>{a.data<T>(), k, 1} : matrixOf<T>(a, x, true);
+            call.right = matrixOf<T>(b, y, false);
             call.c = z;
             call.ldc = n;
             gemm(call, context.pool());
         } else {
-            productOf(x, y, z, m, n, k);
+            productOf(a.data<T>() + x, b.data<T>() + y, z, m, n, k);
         }
     };
     // Many small products: one thread each (the inner loops then run in place); few large ones: each on all threads.
@@ -125,7 +133,16 @@ base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
     return shape;
 }
 
-base::Result<Tensor> matmul(KernelContext& context, const Tensor& a, const Tensor& b, std::size_t index) {
+base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand, std::size_t index) {
+    // Packing reads views of matrices as they are; everything else wants rows.
+    Tensor a = leftOperand, b = rightOperand;
+    const bool real = a.dtype() == DType::Float32 || a.dtype() == DType::Float64;
+    if (!a.isContiguous() && (!real || b.rank() == 2)) {
+        SONDE_ASSIGN(a, a.contiguous());
+    }
+    if (!b.isContiguous() && !real) {
+        SONDE_ASSIGN(b, b.contiguous());
+    }
     if (isNarrow(a.dtype())) {
         SONDE_ASSIGN(const Tensor x, a.cast(DType::Float32));
         SONDE_ASSIGN(const Tensor y, b.cast(DType::Float32));
@@ -158,7 +175,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& a, const Tenso
         if (left.columns > 0 && tensor::dispatchAll(a.dtype(), [&](auto tag) {
                 using T = typename decltype(tag)::type;
                 if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, tensor::Half> && !std::is_same_v<T, tensor::BFloat16>) {
-                    batched<T>(context, a, b, c, flat, right, Shape{});
+                    batched<T>(context, a, b, c, flat, right, Shape{}, true);
                 }
             })) {
             return c;
@@ -196,7 +213,9 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     if (b.dim(options.transposeB ? 1 : 0) != k) return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
     const Shape shape{m, n};
     SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
-    if (c) {
+    // The usual bias: a row that is added to every row.
+    const bool isRow = c && (c->rank() == 1 || c->rank() == 2) && c->numel() == n && c->dim(c->rank() - 1) == n && c->isContiguous() && options.alpha == 1 && options.beta == 1;
+    if (c && !isRow) {
         // C, broadcast and scaled, is what the product is added to.
         SONDE_ASSIGN(const Tensor view, c->expanded(shape));
         SONDE_ASSIGN(const Tensor full, view.contiguous());
@@ -217,7 +236,8 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         }
         call.c = y.mutableData<T>();
         call.ldc = n;
-        call.accumulate = c != nullptr;
+        if (isRow) call.columnBias = c->data<T>();
+        call.accumulate = c != nullptr && !isRow;
         gemm(call, context.pool());
         if (options.alpha == 1) return;
         for (std::int64_t i = 0; i < y.numel(); ++i) call.c[i] *= static_cast<T>(options.alpha);

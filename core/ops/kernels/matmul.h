@@ -15,7 +15,7 @@ class PackedRight : public PreparedState {
 base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, bool transposed, RunEnvironment& environment);
 
 /// numpy.matmul: [..., m, k] x [..., k, n] -> [..., m, n] with broadcasting of the leading dimensions; 1-D operands gain
-/// and lose a dimension. All number dtypes; both of the same.
+/// and lose a dimension. All number dtypes; both of the same. Views are read in place.
 base::Result<Tensor> matmul(KernelContext& context, const Tensor& a, const Tensor& b, std::size_t index = 0);
 /// Shape of matmul's result.
 base::Result<Shape> matmulShape(const Shape& a, const Shape& b);

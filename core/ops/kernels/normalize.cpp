@@ -21,22 +21,43 @@ base::Result<std::vector<double>> numbers(const Tensor* tensor, std::int64_t cou
 
 }  // namespace
 
-base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const Tensor& mean,
-                             const Tensor& variance, double epsilon) {
-    if (x.rank() < 1) return opError("cannot normalise a scalar");
-    const std::int64_t channels = x.rank() > 1 ? x.dim(1) : 1;
+base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bias, const Tensor& mean, const Tensor& variance, double epsilon) {
+    const std::int64_t channels = mean.numel();
     SONDE_ASSIGN(const std::vector<double> s, numbers(scale, channels, 1, "scale"));
     SONDE_ASSIGN(const std::vector<double> b, numbers(bias, channels, 0, "bias"));
     SONDE_ASSIGN(const std::vector<double> m, numbers(&mean, channels, 0, "mean"));
     SONDE_ASSIGN(const std::vector<double> v, numbers(&variance, channels, 1, "variance"));
+    ChannelAffine affine;
+    for (std::size_t c = 0; c < s.size(); ++c) {
+        affine.factor.push_back(s[c] / std::sqrt(v[c] + epsilon));
+        affine.shift.push_back(b[c] - m[c] * affine.factor[c]);
+    }
+    return affine;
+}
+
+base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(const Value& scale, const Value& bias, const Value& mean, const Value& variance, double epsilon) {
+    for (const Value* value : {&mean, &scale, &bias, &variance}) {
+        if (!value->isTensor() || value->tensor().numel() != mean.tensor().numel()) return std::unique_ptr<PreparedState>();
+    }
+    SONDE_ASSIGN(ChannelAffine affine, channelAffine(&scale.tensor(), &bias.tensor(), mean.tensor(), variance.tensor(), epsilon));
+    return std::unique_ptr<PreparedState>(std::make_unique<ChannelAffine>(std::move(affine)));
+}
+
+base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const Tensor& mean,
+                             const Tensor& variance, double epsilon) {
+    SONDE_ASSIGN(const ChannelAffine affine, channelAffine(scale, bias, mean, variance, epsilon));
+    return applyChannelAffine(context, x, affine);
+}
+
+base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, const ChannelAffine& affine) {
+    if (x.rank() < 1) return opError("cannot normalise a scalar");
+    const std::int64_t channels = x.rank() > 1 ? x.dim(1) : 1;
+    const std::vector<double>&factor = affine.factor, &shift = affine.shift;
+    if (static_cast<std::int64_t>(factor.size()) != channels) {
+        return opError("mean and variance of " + std::to_string(factor.size()) + " channels do not fit " + x.typeText());
+    }
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), x.shape()));
     if (x.numel() == 0) return {};
-    // One factor and one shift for each channel.
-    std::vector<double> factor, shift;
-    for (std::size_t c = 0; c < s.size(); ++c) {
-        factor.push_back(s[c] / std::sqrt(v[c] + epsilon));
-        shift.push_back(b[c] - m[c] * factor[c]);
-    }
     const std::int64_t planes = x.rank() > 1 ? x.dim(0) * channels : 1;
     const std::int64_t size = x.numel() / planes;
     const std::size_t grain = static_cast<std::size_t>(16384 / size + 1);
@@ -44,7 +65,7 @@ base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tens
             using T = typename decltype(tag)::type;
             context.pool().parallelFor(static_cast<std::size_t>(planes), grain, [&](std::size_t begin, std::size_t end) {
                 for (std::size_t plane = begin; plane < end; ++plane) {
-                    const std::size_t c = plane % s.size();
+                    const std::size_t c = plane % factor.size();
                     const T* in = x.data<T>() + static_cast<std::int64_t>(plane) * size;
                     T* out = y.mutableData<T>() + static_cast<std::int64_t>(plane) * size;
                     if constexpr (std::is_same_v<T, float>) {
@@ -86,6 +107,11 @@ Moments momentsOf(const T* row, const RowNorm& options) {
     return {mean, 1 / std::sqrt(square / static_cast<double>(n) + options.epsilon)};
 }
 
+/// `values` as float32 if they are that already and stand in a row; null otherwise.
+const float* floatsOf(const Tensor* values) {
+    return values && values->dtype() == DType::Float32 && values->isContiguous() ? values->data<float>() : nullptr;
+}
+
 template <typename T>
 void affine(const T* in, T* out, std::int64_t row, const RowNorm& options, const Moments& m, const double* scale, const double* bias) {
     if (options.affine == Affine::PerChannel) {
@@ -105,9 +131,34 @@ void affine(const T* in, T* out, std::int64_t row, const RowNorm& options, const
 
 }  // namespace
 
+namespace {
+
+/// Layer normalisation of float32 with the usual parameters.
+void normalizeFloatRows(base::ThreadPool& pool, const float* x, const float* scale, const float* bias, const RowNorm& options, float* y, float* means,
+                        float* inverseDeviations) {
+    const auto n = static_cast<std::size_t>(options.length);
+    pool.parallelFor(static_cast<std::size_t>(options.rows), 8192 / std::max<std::size_t>(n, 1) + 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+            const Moments moments = momentsOf(x + row * n, options);
+            const auto mean = static_cast<float>(moments.mean), inverse = static_cast<float>(moments.inverse);
+            floatKernels().normalizeRow(x + row * n, mean, inverse, scale, bias, y + row * n, n);
+            if (means) means[row] = mean;
+            if (inverseDeviations) inverseDeviations[row] = inverse;
+        }
+    });
+}
+
+}  // namespace
+
 base::Result<void> normalizeRows(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const RowNorm& options,
                                  Tensor& y, float* means, float* inverseDeviations) {
     const std::int64_t parameters = options.affine == Affine::PerElement ? options.length : options.channels;
+    const float *scales = floatsOf(scale), *biases = floatsOf(bias);
+    if (x.dtype() == DType::Float32 && options.affine == Affine::PerElement && scales && (biases || !bias) && scale->numel() == parameters &&
+        (!bias || bias->numel() == parameters)) {
+        normalizeFloatRows(context.pool(), x.data<float>(), scales, biases, options, y.mutableData<float>(), means, inverseDeviations);
+        return {};
+    }
     SONDE_ASSIGN(const std::vector<double> s, numbers(scale, scale ? parameters : 0, 1, "scale"));
     SONDE_ASSIGN(const std::vector<double> b, numbers(bias, bias ? parameters : 0, 0, "bias"));
     if (x.numel() == 0) return {};

@@ -1,8 +1,23 @@
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "core/ops/registry/registry.h"
 
 namespace sonde::ops::kernels {
+
+/// One factor and one shift for each channel.
+class ChannelAffine : public PreparedState {
+  public:
+    std::vector<double> factor, shift;
+};
+/// Of a batch normalisation: factor = scale/√(var + ε), shift = bias − mean·factor; each [C], scale and bias may be null.
+base::Result<ChannelAffine> channelAffine(const Tensor* scale, const Tensor* bias, const Tensor& mean, const Tensor& variance, double epsilon);
+/// The same of values of which any may not be a constant (None); null then.
+base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(const Value& scale, const Value& bias, const Value& mean, const Value& variance, double epsilon);
+/// y = x·factor + shift, x [N, C, D…].
+base::Result<void> applyChannelAffine(KernelContext& context, const Tensor& x, const ChannelAffine& affine);
 
 /// y = (x − mean)/√(var + ε)·scale + bias, each of the four [C], x [N, C, D…]; scale and bias may be null.
 base::Result<void> batchNorm(KernelContext& context, const Tensor& x, const Tensor* scale, const Tensor* bias, const Tensor& mean,

@@ -126,8 +126,11 @@ void maxTyped(base::ThreadPool& pool, const Geometry& geometry, const RangeOf& r
     });
 }
 
-/// float32 in one or two dimensions: whole rows of outputs at a time.
-void maxRows2d(base::ThreadPool& pool, const Geometry& geometry, const Window& window, const float* x, float* y) {
+/// float32 in one or two dimensions: rowsOf(taps, result, length) computes all rows of one plane of outputs at a time,
+/// finish(row, values) is shown each before it is copied.
+template <typename RowsOf, typename Finish>
+void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& window, float padding, const float* x, float* y, const RowsOf& rowsOf,
+              const Finish& finish) {
     const PhasedPlane plane(window, geometry.input, geometry.output);
     const std::int64_t rows = plane.outputRows(), columns = plane.outputColumns();
     const std::int64_t length = (rows - 1) * plane.pitch() + columns;
@@ -137,9 +140,10 @@ void maxRows2d(base::ThreadPool& pool, const Geometry& geometry, const Window& w
         std::vector<const float*> taps;
         for (std::int64_t t = 0; t < plane.taps(); ++t) taps.push_back(plane.tap(phases, t));
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
-            plane.fill(x + p * geometry.inputSize, -std::numeric_limits<float>::infinity(), phases);
-            floatKernels().maxRows(taps.data(), taps.size(), result, static_cast<std::size_t>(length));
+            plane.fill(x + p * geometry.inputSize, padding, phases);
+            rowsOf(taps, result, static_cast<std::size_t>(length));
             for (std::int64_t row = 0; row < rows; ++row) {
+                finish(row, result + row * plane.pitch());
                 std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns, y + p * geometry.outputSize + row * columns);
             }
         }
@@ -159,7 +163,9 @@ base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window
     }
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
-        maxRows2d(context.pool(), geometry, window, x.data<float>(), y.mutableData<float>());
+        poolRows(context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(), y.mutableData<float>(),
+                 [](const std::vector<const float*>& taps, float* result, std::size_t length) { floatKernels().maxRows(taps.data(), taps.size(), result, length); },
+                 [](std::int64_t, float*) {});
         return {};
     }
     const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); };
@@ -213,10 +219,49 @@ std::int64_t paddedTaps(const Window& window, const Geometry& geometry, std::int
 
 }  // namespace
 
+namespace {
+
+/// Positions of a window on one axis that count: inside the input, or inside the padded input.
+double tapsAt(const Window& window, std::size_t axis, std::int64_t output, std::int64_t extent, bool countPadding) {
+    const Range range = rangeOf(window, axis, output, extent);
+    if (!countPadding) return static_cast<double>(std::max<std::int64_t>(0, (range.end - range.begin + range.step - 1) / range.step));
+    const std::int64_t start = output * window.stride[axis] - window.padBegin[axis];
+    const std::int64_t end = std::min(start + window.span(axis), extent + window.padEnd[axis]);
+    return static_cast<double>(std::max<std::int64_t>(0, (end - start + window.dilation[axis] - 1) / window.dilation[axis]));
+}
+
+/// The sum of the taps, padded with zeros, divided by the number that counts in each row times that in each column.
+void averageRows(KernelContext& context, const Geometry& geometry, const Window& window, bool countPadding, std::int64_t divisor, const float* x, float* y) {
+    const bool flat = window.rank() == 1;
+    const std::size_t last = window.rank() - 1;
+    const std::int64_t columns = geometry.output[last], rows = flat ? 1 : geometry.output[0];
+    const std::vector<float> ones(static_cast<std::size_t>(window.taps()), 1.0F);
+    std::vector<float> divisors(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
+        const double inRow = flat ? 1 : tapsAt(window, 0, i / columns, geometry.input[0], countPadding);
+        const double all = divisor > 0 ? static_cast<double>(divisor) : inRow * tapsAt(window, last, i % columns, geometry.input[last], countPadding);
+        divisors[static_cast<std::size_t>(i)] = static_cast<float>(all > 0 ? all : 1);  // nothing covered: 0 / 1
+    }
+    const BinaryLoop divide = floatKernels().binary[static_cast<std::size_t>(Binary::Div)];
+    poolRows(context.pool(), geometry, window, 0.0F, x, y,
+             [&](const std::vector<const float*>& taps, float* result, std::size_t length) {
+                 floatKernels().weightedRows(taps.data(), ones.data(), taps.size(), 0.0F, result, length);
+             },
+             [&](std::int64_t row, float* values) {
+                 divide(values, false, divisors.data() + row * columns, false, values, static_cast<std::size_t>(columns));
+             });
+}
+
+}  // namespace
+
 base::Result<void> averagePool(KernelContext& context, const Tensor& x, const Window& window, bool countPadding, std::int64_t divisor) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
+    if (x.dtype() == DType::Float32 && y.numel() > 0 && fitsDepthwise(window, geometry.input, geometry.output)) {
+        averageRows(context, geometry, window, countPadding, divisor, x.data<float>(), y.mutableData<float>());
+        return {};
+    }
     return sumPool(context, x, geometry, y,
                    [&](std::size_t axis, std::int64_t o, std::int64_t extent) { return rangeOf(window, axis, o, extent); },
                    [](auto v) { return v; },

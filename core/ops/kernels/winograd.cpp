@@ -11,7 +11,6 @@ namespace {
 constexpr int kLanes = 16;          ///< tiles are transformed in groups of so many
 constexpr int kMostPoints = 36;
 constexpr int kMostColumns = 32;    ///< nr of the widest micro kernel
-constexpr std::int64_t kDepth = 256;  ///< of one call of the micro kernel
 
 std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
@@ -52,15 +51,16 @@ class Winograd {
     }
 
     /// Points [p0, p1): m_p [K, nr] = U_p·v_p.
-    void multiply(std::int64_t block, std::int64_t p0, std::int64_t p1, const float* v, float* m) const {
-        const bool half = placeOf(block).count <= m_columns / 2;
+    void multiply(std::int64_t at, std::int64_t p0, std::int64_t p1, const float* v, float* m) const {
+        const bool half = placeOf(at).count <= m_columns / 2;
         const auto run = half ? m_micro.runHalf : m_micro.run;
         for (std::int64_t p = p0; p < p1; ++p) {
             const PackedMatrix<float>& left = m_weights.point(static_cast<int>(p));
             const float* right = v + p * m_sizes.inChannels * m_columns;
             float* products = m + p * m_sizes.outChannels * m_columns;
-            for (std::int64_t k0 = 0; k0 < m_sizes.inChannels; k0 += kDepth) {
-                const std::int64_t kc = std::min(kDepth, m_sizes.inChannels - k0);
+            const std::int64_t block = depthBlock(m_sizes.inChannels);
+            for (std::int64_t k0 = 0; k0 < m_sizes.inChannels; k0 += block) {
+                const std::int64_t kc = std::min(block, m_sizes.inChannels - k0);
                 for (std::int64_t row = 0; row < m_sizes.outChannels; row += m_micro.mr) {
                     const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m_sizes.outChannels - row));
                     run(rows, kc, left.panel(k0, row / m_micro.mr), right + k0 * m_columns, products + row * m_columns, m_columns, k0 > 0,

@@ -115,6 +115,14 @@ void scaleShift(const float* x, float scale, float shift, float* y, std::size_t 
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * scale + shift;
 }
 
+void normalizeRow(const float* x, float mean, float inverse, const float* scale, const float* bias, float* y, std::size_t n) {
+    if (bias) {
+        for (std::size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse * scale[i] + bias[i];
+    } else {
+        for (std::size_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * inverse * scale[i];
+    }
+}
+
 }  // namespace
 
 void addElementwise(FloatKernels& table) {
@@ -146,6 +154,7 @@ void addElementwise(FloatKernels& table) {
     setTwo(Binary::Max, maxTwo);
     setTwo(Binary::Min, minTwo);
     table.scaleShift = scaleShift;
+    table.normalizeRow = normalizeRow;
 }
 
 }  // namespace sonde::ops::kernels::SONDE_ISA
