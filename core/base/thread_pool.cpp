@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -17,15 +19,60 @@ namespace sonde::base {
 
 namespace {
 
-/// Workers look for new work this many times before they sleep: kernels of one model follow each other within
-/// microseconds, but a debugger shares the machine with a browser and a compiler.
-constexpr int kSpins = 2000;
+/// Workers look for new work that long before they sleep: kernels of one model follow each other within microseconds,
+/// and waking costs about fifteen; but a debugger shares the machine with a browser and a compiler.
+constexpr std::chrono::microseconds kSpinTime{100};
+constexpr int kSpinsBetweenLooks = 64;
 
 void relax() {
 #if defined(__x86_64__)
     _mm_pause();
 #endif
 }
+
+/// Calls isDone until it is true or the time is over.
+template <typename F>
+void spinUntil(F isDone) {
+    const auto end = std::chrono::steady_clock::now() + kSpinTime;
+    do {
+        for (int i = 0; i < kSpinsBetweenLooks; ++i) {
+            if (isDone()) return;
+            relax();
+        }
+    } while (std::chrono::steady_clock::now() < end);
+}
+
+/// The chunks [begin, end) that one thread begins with. Kernels of one model cut their work alike, so that a thread
+/// finds what it made before in its own cache. Who has finished takes from the end of somebody else's range.
+class Range {
+  public:
+    void set(std::uint32_t begin, std::uint32_t end) { m_bounds.store(pack(begin, end)); }
+    bool takeFirst(std::size_t& chunk) {
+        std::uint64_t bounds = m_bounds.load();
+        while (begin(bounds) < end(bounds)) {
+            if (!m_bounds.compare_exchange_weak(bounds, pack(begin(bounds) + 1, end(bounds)))) continue;
+            chunk = begin(bounds);
+            return true;
+        }
+        return false;
+    }
+    bool takeLast(std::size_t& chunk) {
+        std::uint64_t bounds = m_bounds.load();
+        while (begin(bounds) < end(bounds)) {
+            if (!m_bounds.compare_exchange_weak(bounds, pack(begin(bounds), end(bounds) - 1))) continue;
+            chunk = end(bounds) - 1;
+            return true;
+        }
+        return false;
+    }
+
+  private:
+    static std::uint64_t pack(std::uint32_t begin, std::uint32_t end) { return std::uint64_t{begin} << 32 | end; }
+    static std::uint32_t begin(std::uint64_t bounds) { return static_cast<std::uint32_t>(bounds >> 32); }
+    static std::uint32_t end(std::uint64_t bounds) { return static_cast<std::uint32_t>(bounds); }
+
+    alignas(64) std::atomic<std::uint64_t> m_bounds{0};
+};
 
 /// Set while a thread works on a chunk, so that a nested loop runs in place.
 thread_local bool insideChunk = false;
@@ -47,29 +94,44 @@ struct ThreadPool::State {
     const std::function<void(std::size_t, std::size_t)>* body = nullptr;
     std::size_t count = 0;
     std::size_t grain = 1;
-    std::atomic<std::size_t> next{0};  ///< number of the next chunk
+    std::vector<Range> ranges;  ///< by thread; the caller is 0
+    std::atomic<bool> failed{false};
     std::exception_ptr failure;        ///< the first that a chunk threw
 
-    void runChunks() {
+    void share(std::size_t chunks) {
+        for (std::size_t t = 0; t < ranges.size(); ++t) {
+            ranges[t].set(static_cast<std::uint32_t>(chunks * t / ranges.size()), static_cast<std::uint32_t>(chunks * (t + 1) / ranges.size()));
+        }
+    }
+
+    bool take(std::size_t thread, std::size_t& chunk) {
+        if (failed.load(std::memory_order_relaxed)) return false;
+        if (ranges[thread].takeFirst(chunk)) return true;
+        for (std::size_t i = 1; i < ranges.size(); ++i) {
+            if (ranges[(thread + i) % ranges.size()].takeLast(chunk)) return true;
+        }
+        return false;
+    }
+
+    void runChunks(std::size_t thread) {
         insideChunk = true;
-        const std::size_t chunks = (count + grain - 1) / grain;
-        for (std::size_t chunk = next.fetch_add(1); chunk < chunks; chunk = next.fetch_add(1)) {
+        for (std::size_t chunk = 0; take(thread, chunk);) {
             const std::size_t begin = chunk * grain;
             try {
                 (*body)(begin, std::min(begin + grain, count));
             } catch (...) {
                 std::lock_guard lock(mutex);
                 if (!failure) failure = std::current_exception();
-                next.store(chunks);
+                failed = true;
             }
         }
         insideChunk = false;
     }
 
-    void work() {
+    void work(std::size_t thread) {
         std::uint64_t seen = 0;
         for (;;) {
-            for (int i = 0; i < kSpins && generation.load(std::memory_order_acquire) == seen; ++i) relax();
+            spinUntil([&] { return generation.load(std::memory_order_acquire) != seen; });
             std::unique_lock lock(mutex);
             wake.wait(lock, [&] { return stopping || generation.load() != seen; });
             if (stopping) return;
@@ -77,7 +139,7 @@ struct ThreadPool::State {
             if (!open) continue;  // came too late: the others have done it all
             ++inside;
             lock.unlock();
-            runChunks();
+            runChunks(thread);
             lock.lock();
             if (--inside == 0) finished.notify_one();
         }
@@ -85,7 +147,7 @@ struct ThreadPool::State {
 
     /// No worker may join any more; waits for those inside.
     void close() {
-        for (int i = 0; i < kSpins && inside.load(std::memory_order_acquire) != 0; ++i) relax();
+        spinUntil([&] { return inside.load(std::memory_order_acquire) == 0; });
         std::unique_lock lock(mutex);
         open = false;
         finished.wait(lock, [&] { return inside.load() == 0; });
@@ -96,7 +158,8 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(std::size_t threads) : m_state(std::make_unique<State>()) {
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     State* state = m_state.get();
-    for (std::size_t i = 1; i < threads; ++i) state->workers.emplace_back([state] { state->work(); });
+    state->ranges = std::vector<Range>(threads);
+    for (std::size_t i = 1; i < threads; ++i) state->workers.emplace_back([state, i] { state->work(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -114,7 +177,7 @@ std::size_t ThreadPool::threads() const { return m_state->workers.size() + 1; }
 void ThreadPool::parallelFor(std::size_t count, std::size_t grain,
                              const std::function<void(std::size_t, std::size_t)>& body) {
     if (count == 0) return;
-    grain = std::max<std::size_t>(grain, 1);
+    grain = std::max<std::size_t>({grain, 1, count >> 31});  // chunks are numbered in 32 bits
     State& state = *m_state;
     std::unique_lock loop(state.oneLoop, std::defer_lock);
     if (state.workers.empty() || insideChunk || count <= grain || !loop.try_lock()) {
@@ -126,12 +189,13 @@ void ThreadPool::parallelFor(std::size_t count, std::size_t grain,
         state.body = &body;
         state.count = count;
         state.grain = grain;
-        state.next.store(0);
+        state.share((count + grain - 1) / grain);
+        state.failed = false;
         state.open = true;
         ++state.generation;
     }
     state.wake.notify_all();
-    state.runChunks();
+    state.runChunks(0);
     state.close();
     if (state.failure) std::rethrow_exception(std::exchange(state.failure, nullptr));
 }

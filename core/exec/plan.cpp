@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/exec/join.h"
 #include "core/exec/plan_impl.h"
 #include "core/graph/guard.h"
 
@@ -97,7 +98,9 @@ class Planner {
             if (!m_needed[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
             steps.push_back(planStep(expr));
         }
+        m_plan.bodies[id.index()].joined = joinFollowers(steps, m_plan, m_graph);
         planReleases(id, steps);
+        planReleases(id, m_plan.bodies[id.index()].joined);
     }
 
     bool isConstant(const Expr& expr) const {
@@ -207,6 +210,11 @@ class Planner {
             reads.clear();
             collectReads(expr, reads);
             reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
+            for (const Step& follower : steps[i].followers) {
+                const Expr& next = m_graph.expr(follower.expr);
+                collectReads(next, reads);
+                reads.insert(reads.end(), next.outputs.begin(), next.outputs.end());
+            }
             for (NodeId node : reads) {
                 if (done[node.index()]) continue;
                 done[node.index()] = true;
@@ -225,12 +233,15 @@ class Planner {
             while (m_graph.body(m_graph.expr(id).body).owner.valid()) id = m_graph.body(m_graph.expr(id).body).owner;
             holdsEnd[id.index()] = true;
         }
-        std::vector<Step>& steps = m_plan.bodies.front().steps;
-        std::size_t last = 0;
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            if (holdsEnd[steps[i].expr.index()]) last = i + 1;
+        for (std::vector<Step>* steps : {&m_plan.bodies.front().steps, &m_plan.bodies.front().joined}) {
+            std::size_t last = 0;
+            for (std::size_t i = 0; i < steps->size(); ++i) {
+                bool holds = holdsEnd[(*steps)[i].expr.index()];
+                for (const Step& follower : (*steps)[i].followers) holds = holds || holdsEnd[follower.expr.index()];
+                if (holds) last = i + 1;
+            }
+            steps->resize(last);
         }
-        steps.resize(last);
     }
 
     Plan::Impl& m_plan;

@@ -24,12 +24,21 @@ struct Step {
     std::vector<const graph::Argument*> arguments;     ///< by parameter position; null: use the fallback
     std::vector<Value> fallbacks;                      ///< for null arguments
     std::vector<NodeId> release;                       ///< values whose last reader this step is
+    /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the result of
+    /// the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this step (0) or an
+    /// earlier follower (number + 1); `overwrites`: nobody else wants what it follows.
+    std::vector<Step> followers;
+    std::size_t followsAt = 0;
+    std::vector<std::size_t> ownInputs;
+    bool overwrites = false;
     base::Error problem;
 };
 
-/// The steps of one body that are needed, in order.
+/// The steps of one body that are needed, in order; and the same with followers taken out of the row, for runs that nobody
+/// observes step by step.
 struct BodyPlan {
     std::vector<Step> steps;
+    std::vector<Step> joined;
 };
 
 struct Plan::Impl {

@@ -2,6 +2,25 @@
 
 namespace sonde::exec {
 
+namespace {
+
+/// Exporters give weights that several layers share other names by Identity.
+const std::optional<Value>& constantOf(const InternalGraph& graph, NodeId node) {
+    for (std::size_t hops = 0; hops < graph.nodeCount(); ++hops) {
+        const graph::Node& n = graph.node(node);
+        if (n.constant) return n.constant;
+        const graph::Expr& producer = graph.expr(n.producer);
+        if (producer.op.name != "Identity" || !producer.op.domain.empty() || producer.arguments.size() != 1 ||
+            producer.arguments.front().kind != graph::Argument::Kind::Node) {
+            break;
+        }
+        node = producer.arguments.front().node;
+    }
+    return graph.node(node).constant;
+}
+
+}  // namespace
+
 std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step) {
     std::vector<Value> constants(step.arguments.size());
     for (std::size_t i = 0; i < constants.size(); ++i) {
@@ -11,7 +30,7 @@ std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step) 
         } else if (argument->kind == graph::Argument::Kind::Constant) {
             constants[i] = argument->constant;
         } else if (argument->kind == graph::Argument::Kind::Node) {
-            if (const auto& constant = graph.node(argument->node).constant) constants[i] = *constant;
+            if (const auto& constant = constantOf(graph, argument->node)) constants[i] = *constant;
         }
     }
     return constants;

@@ -74,7 +74,9 @@ class Recording {
     const std::vector<std::size_t>& branches(ExprId expr) const;
     bool computed(NodeId node) const;           ///< computed in this run, kept or not
     ExprState state(ExprId expr) const;
-    std::int64_t elapsedNs(ExprId expr) const;  ///< sum over all times the expr ran; 0 if it did not
+    /// Sum over all times the expr ran; 0 if it did not, or if it was done piece by piece within the expr before it, whose
+    /// time then contains its own (never while somebody observes the run).
+    std::int64_t elapsedNs(ExprId expr) const;
     std::int64_t startNs(ExprId expr) const;    ///< of the first time, from the run's start
 
     std::vector<Value> outputs;     ///< graph outputs, or the end points' values in the order given

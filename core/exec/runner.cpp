@@ -5,6 +5,7 @@
 #include "core/exec/block_cache.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
+#include "core/ops/kernels/followers.h"
 #include "core/tensor/slice_value.h"
 
 namespace sonde::exec {
@@ -70,7 +71,11 @@ class Execution {
     void collectOutputs();
     Outcome runStep(const Step& step, int depth);
     Outcome execute(const Step& step, const Expr& expr, int depth);
+    using Followers = ops::kernels::Followers;
     Outcome runOperator(const Step& step, const Expr& expr, int depth);
+    static bool areFloats(std::span<const Value> inputs);
+    std::vector<Followers::Link> linksOf(const Step& step);
+    Outcome publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers);
     Outcome runInner(const Expr& expr, int depth);
     Outcome publishAll(const Expr& expr, std::vector<Value> values);
     base::Error described(base::Error error, const Step& step, const Expr& expr) const;
@@ -86,6 +91,7 @@ class Execution {
     std::vector<std::int64_t> m_passes;  ///< of the loops that are running, outermost first
     Recording m_recording;
     std::size_t m_endsLeft = 0;
+    std::size_t m_followed = 0;  ///< followers of the last step that its kernel did
     std::int64_t m_startNs = 0;
 };
 
@@ -207,7 +213,8 @@ Outcome Execution::runBody(BodyId id, int depth) {
         return Outcome::Failed;
     }
     const bool isMain = id == m_graph.mainId();
-    const std::vector<Step>& steps = m_plan.bodies[id.index()].steps;
+    const BodyPlan& body = m_plan.bodies[id.index()];
+    const std::vector<Step>& steps = m_options.observer ? body.steps : body.joined;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
         if (m_work.cancelled()) {
@@ -221,7 +228,10 @@ Outcome Execution::runBody(BodyId id, int depth) {
                 return Outcome::Failed;
             }
         }
-        const Outcome outcome = runStep(step, depth);
+        Outcome outcome = runStep(step, depth);
+        // Followers that the kernel could not do are steps like others.
+        const std::size_t followed = step.followers.empty() ? 0 : m_followed;
+        for (std::size_t f = followed; outcome == Outcome::Finished && f < step.followers.size(); ++f) outcome = runStep(step.followers[f], depth);
         if (outcome != Outcome::Finished) return outcome;
         for (NodeId node : step.release) m_values[node.index()] = Value();
     }
@@ -278,12 +288,16 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
     }
+    m_followed = 0;
+    std::optional<Followers> followers;
     KernelBodies bodies(*this, expr, depth);
     base::Result<std::vector<Value>> results = base::runError("the operator did not run");
     try {
         const auto constantsOf = [&] { return constantInputs(m_graph, step); };
         auto prepared = m_prepared.find(step, constantsOf, m_environment);
         if (prepared) {
+            if (!step.followers.empty() && areFloats(inputs)) followers.emplace(linksOf(step), m_blocks);
+            const Followers::Scope scope(followers ? &*followers : nullptr);
             results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
                                         expr.op.version, *prepared, expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
         } else {
@@ -294,12 +308,56 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
     } catch (const std::exception& exception) {
         results = base::runError(exception.what());
     }
+    if (results && followers && followers->bound() > 0) return publishFollowed(step, expr, (*results)[0], *followers);
     if (results) return publishAll(expr, std::move(*results));
     if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
     // An error inside a body was described where it happened; here only the way up to it is added.
     fail(bodies.outcome == Outcome::Failed ? results.error().withNote("inside " + expr.target + " " + expr.name)
                                            : described(results.error(), step, expr));
     return Outcome::Failed;
+}
+
+/// Only float32 all through: nothing is promoted or narrowed on the way, and the kernel's result is what others follow.
+bool Execution::areFloats(std::span<const Value> inputs) {
+    for (const Value& value : inputs) {
+        if (value.isTensor() && value.tensor().dtype() != tensor::DType::Float32) return false;
+    }
+    return true;
+}
+
+std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
+    std::vector<Followers::Link> links;
+    for (const Step& follower : step.followers) {
+        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites};
+        for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
+            const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
+            link.inputs.push_back(isMadeHere ? Value() : follower.arguments[i] ? build(*follower.arguments[i]) : follower.fallbacks[i]);
+        }
+        const auto constantsOf = [&] { return constantInputs(m_graph, follower); };
+        if (auto prepared = m_prepared.find(follower, constantsOf, m_environment)) link.prepared = *prepared;
+        links.push_back(std::move(link));
+    }
+    return links;
+}
+
+/// The results of a step and of those that followed it, except those that were overwritten.
+Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers) {
+    m_followed = followers.bound();
+    NodeId node = expr.outputs.front();
+    for (std::size_t f = 0;; ++f) {
+        const bool isOverwritten = f < m_followed && step.followers[f].overwrites;
+        m_recording.computedNodes[node.index()] = true;
+        if (!isOverwritten) {
+            const Outcome outcome = publish(node, std::move(result));
+            if (outcome != Outcome::Finished) return outcome;
+        }
+        if (f == m_followed) return Outcome::Finished;
+        const Step& next = step.followers[f];
+        m_recording.states[next.expr.index()] = ExprState::Done;
+        if (m_recording.started[next.expr.index()] == 0) m_recording.started[next.expr.index()] = nowNs() - m_startNs;
+        node = m_graph.expr(next.expr).outputs.front();
+        result = Value(followers.result(f));
+    }
 }
 
 /// A called module or model-local function: the body's inputs are the nodes among the arguments, in order.

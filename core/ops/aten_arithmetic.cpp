@@ -1,6 +1,7 @@
 // ATen's functions of two numbers: dtype promotion, then the shared kernels.
 
 #include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -98,9 +99,21 @@ base::Result<void> divideRounded(KernelContext& context) {
     return {};
 }
 
+/// Two tensors can follow; alpha, if there is one, must be 1.
+void addFollowing(const std::string& name, kernels::Binary operation) {
+    kernels::addFollower("aten", name, [operation](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+        if (call.inputs.size() > 2 && !(call.inputs[2].isNumber() && call.inputs[2].number() == 1)) return nullptr;
+        return kernels::binaryFollower(call, operation);
+    });
+}
+
 }  // namespace
 
 void define_aten_arithmetic(Registry& registry) {
+    for (const auto& [name, operation] : {std::pair("add", kernels::Binary::Add), std::pair("sub", kernels::Binary::Sub),
+                                          std::pair("mul", kernels::Binary::Mul), std::pair("div", kernels::Binary::Div)}) {
+        for (const char* form : {".Tensor", "_.Tensor"}) addFollowing(std::string(name) + form, operation);
+    }
     add(registry, {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
                    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
                    "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)"}, "a + alpha·b", Arithmetic::Add, true);

@@ -1,6 +1,7 @@
 // Functions of two numbers with broadcasting, and the ones that take any number of inputs.
 
 #include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -52,6 +53,12 @@ void addArithmetic(Registry& registry, std::string_view name, std::string_view s
     }
     registry.add(Row(name, 7, summary, Category::Elementwise).in("A", kNumbers, "T").in("B", kNumbers, "T").out("C")
                      .runs([operation](KernelContext& context) { return run(context, operation); }, inferBroadcast));
+    if (const std::optional<kernels::Binary> fast = kernels::fastOf(operation)) {
+        kernels::addLeader("", name);
+        kernels::addFollower("", name, [fast](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+            return call.op.since >= 7 ? kernels::binaryFollower(call, *fast) : nullptr;
+        });
+    }
 }
 
 /// The exponent may have another dtype than the base, which the result has.

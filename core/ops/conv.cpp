@@ -2,6 +2,7 @@
 // D' = floor((D + pads − dilation·(kernel − 1) − 1) / stride) + 1.
 
 #include "core/ops/kernels/conv.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
@@ -125,6 +126,7 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
     Tensor x = context.in(0);
     const Tensor& w = context.in(1);
     const bool batched = x.rank() == w.rank();
+    if (!batched) kernels::Followers::dismiss();  // what follows has one dimension less
     if (!batched && x.rank() + 1 == w.rank()) x = x.unsqueezed(0);
     SONDE_TRY(needImage(x, w));
     const auto kernel = std::span(w.shape().dims()).subspan(2);
@@ -255,6 +257,10 @@ void define_conv(Registry& registry) {
                      .attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape")
                      .attrInts("output_padding").attrInts("output_shape").attrInts("pads").attrInts("strides")
                      .runs(onnxConvTranspose, inferOnnxConvTranspose));
+    kernels::addLeader("", "Conv");
+    for (const char* name : {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
+        kernels::addLeader("aten", name);
+    }
     addAten(registry);
 }
 

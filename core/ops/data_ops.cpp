@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/convert.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/random.h"
@@ -219,6 +220,19 @@ base::Result<void> clipInputs(KernelContext& context) {
     return {};
 }
 
+/// Bounds as attributes or as inputs of one number.
+std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& call) {
+    double bounds[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    const char* const names[2] = {"min", "max"};
+    for (std::size_t i = 0; i < 2; ++i) {
+        bounds[i] = call.attributes.getFloat(names[i], bounds[i]);
+        if (i + 1 >= call.inputs.size() || call.inputs[i + 1].isNone()) continue;
+        if (!call.inputs[i + 1].isTensor() || call.inputs[i + 1].tensor().numel() != 1) return nullptr;
+        bounds[i] = call.inputs[i + 1].tensor().toDouble(0);
+    }
+    return call.at == 0 ? kernels::unaryFollower(kernels::Unary::Clip, bounds[0], bounds[1]) : nullptr;
+}
+
 base::Result<void> clipAttributes(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const auto bound = [&](const char* name) { return attributes.has(name) ? std::optional(attributes.getFloat(name, 0)) : std::nullopt; };
@@ -349,6 +363,7 @@ void define_data_ops(Registry& registry) {
                          context.set(0, TypeInfo::tensor(code > 0 && code < tensor::kDTypeCount ? static_cast<DType>(code) : context.in(0).dtype, context.in(0).shape));
                          return {};
                      }));
+    kernels::addFollower("", "Clip", clipFollower);
     registry.add(Row("Clip", 1, "x held between two bounds", Category::Elementwise).in("input", kFloats).out("output").attr("max", AttributeKind::Float)
                      .attr("min", AttributeKind::Float).runs(clipAttributes, inferSame));
     registry.add(Row("Clip", 11, "x held between two bounds", Category::Elementwise).in("input", kNumbers, "T").optionalIn("min", kNumbers, "T")

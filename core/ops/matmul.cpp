@@ -1,6 +1,7 @@
 // Matrix products and linear layers.
 
 #include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/matmul.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -96,6 +97,8 @@ base::Result<std::unique_ptr<PreparedState>> prepareAt(std::span<const Value> co
 }  // namespace
 
 void define_matmul(Registry& registry) {
+    for (const char* name : {"MatMul", "Gemm"}) kernels::addLeader("", name);
+    for (const char* name : {"linear", "matmul", "mm", "bmm", "addmm"}) kernels::addLeader("aten", name);
     registry.add(Row("MatMul", 1, "matrix product with numpy's rules", Category::Layer).in("A", kNumbers, "T").in("B", kNumbers, "T").out("Y")
                      .runs(matmul, inferMatmul).strided()
                      .prepares([](std::span<const Value> constants, const Attributes&, RunEnvironment& environment) {

@@ -1,5 +1,6 @@
 // Normalisations and softmax.
 
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/normalize.h"
 
 #include <cmath>
@@ -100,6 +101,15 @@ base::Result<void> onnxBatchNorm(KernelContext& context) {
 base::Result<std::unique_ptr<PreparedState>> prepareBatchNorm(std::span<const Value> constants, double epsilon) {
     if (constants.size() < 5) return std::unique_ptr<PreparedState>();
     return kernels::prepareBatchNorm(constants[1], constants[2], constants[3], constants[4], epsilon);
+}
+
+/// Only with factors that were prepared: they outlive the call.
+std::unique_ptr<kernels::Follower> batchNormFollower(const kernels::FollowerCall& call) {
+    const auto* affine = static_cast<const kernels::ChannelAffine*>(call.prepared);
+    const bool training = call.op.domain == "aten" ? call.inputs.size() < 6 || call.inputs[5].kind() != ValueKind::Bool || call.inputs[5].toBool()
+                                                   : call.attributes.getInt("training_mode", 0) != 0;
+    const bool byChannel = call.attributes.getInt("spatial", 1) != 0;
+    return affine && !training && byChannel ? kernels::affineFollower(call, affine->factor, affine->shift) : nullptr;
 }
 
 base::Result<void> inferBatchNorm(InferContext& context) {
@@ -431,6 +441,10 @@ void define_normalization(Registry& registry) {
     };
     registry.add(batchRow(1).attrInt("spatial", 1));
     registry.add(batchRow(9));
+    for (const auto& [domain, name] : {std::pair("", "BatchNormalization"), std::pair("aten", "batch_norm")}) {
+        kernels::addLeader(domain, name);
+        kernels::addFollower(domain, name, batchNormFollower);
+    }
     registry.add(batchRow(14).attrInt("training_mode", 0));
     registry.add(Row("InstanceNormalization", 1, "mean 0 and variance 1 of each channel of each image, scaled and shifted", Category::Normalization)
                      .in("input", kFloats, "T").in("scale", kFloats, "T").in("B", kFloats, "T").out("output").attrFloat("epsilon", 1e-5)

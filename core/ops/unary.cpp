@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "core/ops/kernels/elementwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -238,6 +239,12 @@ void addOnnx(Registry& registry, const Function& row) {
         },
         inferSame);
     registry.add(built);
+    if (!function.fast) return;
+    kernels::addLeader("", row.onnx);
+    kernels::addFollower("", row.onnx, [function, attributes](const kernels::FollowerCall& call) {
+        const auto at = [&](std::size_t i) { return i < attributes.size() ? call.attributes.getFloat(attributes[i].name, attributes[i].fallback) : 0.0; };
+        return kernels::unaryFollower(*function.fast, attributes.empty() && function.fast == Unary::Silu ? 1.0 : at(0), at(1));
+    });
 }
 
 base::Result<void> inferAten(InferContext& context) {
@@ -263,6 +270,9 @@ void addAten(Registry& registry, const Function& row) {
         registry.add(atenRow(schema, row.summary, row.category,
                              [function, a, b](KernelContext& context) { return runAten(context, function, a, b); },
                              function.fast == Unary::Abs ? &inferAbs : function.whole ? &inferSame : &inferAten));
+        if (!function.fast) continue;
+        kernels::addFollower("aten", schema.substr(0, schema.find('(')),
+                             [function, a, b](const kernels::FollowerCall&) { return kernels::unaryFollower(*function.fast, a, b); });
     }
 }
 
@@ -277,6 +287,15 @@ void addParametric(Registry& registry, std::string_view schema, std::string_view
                              return runAten(context, function, parameters[0], parameters[1]);
                          },
                          inferAten));
+    if (!function.fast) return;
+    kernels::addFollower("aten", schema.substr(0, schema.find('(')), [function](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+        double parameters[2] = {0, 0};
+        for (std::size_t i = 0; i < 2 && i + 1 < call.inputs.size(); ++i) {
+            if (!call.inputs[i + 1].isNumber()) return nullptr;
+            parameters[i] = call.inputs[i + 1].number();
+        }
+        return call.at == 0 ? kernels::unaryFollower(*function.fast, parameters[0], parameters[1]) : nullptr;
+    });
 }
 
 /// Gelu has its approximation as a string in both vocabularies.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/ops/kernels/depthwise.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/patches.h"
 
 namespace sonde::ops::kernels {
@@ -94,7 +95,8 @@ class PhasedPatches {
 };
 
 template <typename T>
-void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window, const Sizes& sizes) {
+void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias, T* y, const Window& window, const Sizes& sizes,
+                   const Followers* followers) {
     const Patches patches(window, sizes.inputSpatial, sizes.outputSpatial);
     const std::int64_t depth = sizes.groupIn() * window.taps();
     const bool plain = isPlainProduct(window);
@@ -126,7 +128,9 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             }
             if (plain) call.right = {image, patches.outputs(), 1};
             else call.rightSource = &source;
-            call.c = y + (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
+            call.offset = (n * sizes.outChannels + g * sizes.groupOut()) * patches.outputs();
+            call.c = y + call.offset;
+            call.followers = followers;
             call.ldc = patches.outputs();
             call.rowBias = bias ? bias + g * sizes.groupOut() : nullptr;
             gemm(call, context.pool());
@@ -214,26 +218,27 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32) {
         const float* b = bias ? bias->data<float>() : nullptr;
+        const Followers* followers = Followers::of(y);
         if (sizes.groupIn() == 1 && groups > 1 && fitsDepthwise(window, sizes.inputSpatial, sizes.outputSpatial)) {
-            const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut()};
+            const DepthwiseSizes depthwise{sizes.batch, sizes.inChannels, sizes.groupOut(), followers};
             convolveDepthwise(x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, depthwise, sizes.inputSpatial,
                               sizes.outputSpatial, context.pool());
             return {};
         }
         const auto* plan = context.prepared<ConvPlan>();
         if (plan && groups == 1 && !context.environment().exact) {
-            const WinogradSizes planes{sizes.batch, sizes.inChannels, sizes.outChannels, sizes.inputSpatial, sizes.outputSpatial};
+            const WinogradSizes planes{sizes.batch, sizes.inChannels, sizes.outChannels, sizes.inputSpatial, sizes.outputSpatial, followers};
             if (const int tile = winogradTile(window, planes)) {
                 convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes,
                                  context.pool());
                 return {};
             }
         }
-        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes);
+        convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes, followers);
         return {};
     }
     if (x.dtype() != DType::Float64) return opError("convolution is not defined for " + x.typeText());
-    convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr, y.mutableData<double>(), window, sizes);
+    convolveTyped(context, x.data<double>(), w.data<double>(), bias ? bias->data<double>() : nullptr, y.mutableData<double>(), window, sizes, nullptr);
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/scratch.h"
 
 namespace sonde::ops::kernels {
@@ -36,6 +37,8 @@ void PhasedPlane::fill(const float* plane, float padding, float* phases) const {
                 const float* row = plane + y * m_inX;
                 if (m_strideX == 1 && end > begin) {
                     std::copy(row + shift + begin, row + shift + end, phase + i * m_columns + begin);
+                } else if (m_strideX == 2 && end > begin) {
+                    floatKernels().everyOther(row + shift + begin * 2, phase + i * m_columns + begin, static_cast<std::size_t>(end - begin));
                 } else {
                     for (std::int64_t j = begin; j < end; ++j) phase[i * m_columns + j] = row[shift + j * m_strideX];
                 }
@@ -66,24 +69,19 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
     std::int64_t inputSize = 1;
     for (std::int64_t extent : inputSpatial) inputSize *= extent;
-    // All rows in one go, with the surplus columns of the padded plane in between.
-    const std::int64_t length = (rows - 1) * plane.pitch() + columns;
     const auto planes = static_cast<std::size_t>(sizes.batch * sizes.channels);
     pool.parallelFor(planes, 1, [&](std::size_t begin, std::size_t end) {
         float* phases = Scratch::of<float>(0, plane.size());
-        float* result = Scratch::of<float>(1, static_cast<std::size_t>(length));
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
         for (std::int64_t t = 0; t < taps; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
         for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
             plane.fill(x + p * inputSize, 0.0F, phases);
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;
-                floatKernels().weightedRows(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps), bias ? bias[output] : 0.0F,
-                                            result, static_cast<std::size_t>(length));
-                float* out = y + (p * sizes.multiplier + m) * rows * columns;
-                for (std::int64_t row = 0; row < rows; ++row) {
-                    std::copy(result + row * plane.pitch(), result + row * plane.pitch() + columns, out + row * columns);
-                }
+                const std::int64_t offset = (p * sizes.multiplier + m) * rows * columns;
+                floatKernels().weightedPlane(tapRows.data(), w + output * taps, static_cast<std::size_t>(taps), bias ? bias[output] : 0.0F,
+                                             plane.pitch(), y + offset, columns, rows);
+                if (sizes.followers) sizes.followers->apply(offset, rows * columns);
             }
         }
     });

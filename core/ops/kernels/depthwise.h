@@ -8,9 +8,12 @@
 
 namespace sonde::ops::kernels {
 
+class Followers;
+
 struct DepthwiseSizes {
     std::int64_t batch, channels;
     std::int64_t multiplier;  ///< outputs of each channel
+    const Followers* followers = nullptr;  ///< of y
 };
 
 /// Every channel is convolved by itself: x [N, C, H, W] (or [N, C, W]), w [C·multiplier, 1, kernel…].
@@ -27,7 +30,7 @@ class PhasedPlane {
     /// Extents of a 2-D window (a 1-D one counts as one row).
     PhasedPlane(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
 
-    std::size_t size() const { return static_cast<std::size_t>(m_phasesY * m_phasesX * m_rows * m_columns + m_columns); }
+    std::size_t size() const { return static_cast<std::size_t>(m_phasesY * m_phasesX * m_rows * m_columns + m_columns + kSlack); }
     /// Elements between the rows of one phase; outputs are computed with that pitch and the surplus columns dropped.
     std::int64_t pitch() const { return m_columns; }
     std::int64_t outputRows() const { return m_outY; }
@@ -38,6 +41,7 @@ class PhasedPlane {
     const float* tap(const float* phases, std::int64_t index) const;
 
   private:
+    static constexpr std::int64_t kSlack = 16;  ///< vectors may be read beyond the last row
     std::int64_t m_inY, m_inX, m_outY, m_outX, m_kernelY, m_kernelX, m_strideY, m_strideX, m_dilationY, m_dilationX, m_padY, m_padX;
     std::int64_t m_phasesY, m_phasesX, m_rows, m_columns;
 };

@@ -27,6 +27,8 @@ enum class Arithmetic : std::uint8_t {
     FloorDiv, Atan2
 };
 
+/// The vectorised loop for float32, if there is one.
+std::optional<Binary> fastOf(Arithmetic operation);
 /// output[index] = a ∘ b with numpy broadcasting; both of the same number dtype (bool: Add is or, Mul is and).
 base::Result<Tensor> arithmetic(KernelContext& context, Arithmetic operation, const Tensor& a, const Tensor& b,
                                 std::size_t index = 0);

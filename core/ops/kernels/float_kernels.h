@@ -60,6 +60,12 @@ struct FloatKernels {
     float (*expSum)(const float* x, float shift, float* y, std::size_t n) = nullptr;
     /// y[i] = bias + Σ_t weights[t] · rows[t][i]: one row of a depthwise convolution.
     void (*weightedRows)(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) = nullptr;
+    /// y[r·columns + i] = bias + Σ_t weights[t] · taps[t][r·pitch + i], in the order of t: one plane of a depthwise convolution.
+    /// Up to 15 elements behind the last row are read.
+    void (*weightedPlane)(const float* const* taps, const float* weights, std::size_t count, float bias, std::ptrdiff_t pitch, float* y,
+                          std::ptrdiff_t columns, std::ptrdiff_t rows) = nullptr;
+    /// y[i] = x[2·i].
+    void (*everyOther)(const float* x, float* y, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.
     void (*maxRows)(const float* const* rows, std::size_t taps, float* y, std::size_t n) = nullptr;
 };

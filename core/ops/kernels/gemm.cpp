@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/followers.h"
 
 namespace sonde::ops::kernels {
 
@@ -179,6 +180,8 @@ class Product {
                 column(m0, m1, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, right, accumulate);
             }
         }
+        if (!m_call.followers) return;
+        for (std::int64_t m = m0; m < m1; ++m) m_call.followers->apply(m_call.offset + m * m_call.ldc + n0, n1 - n0);
     }
 
     /// All rows [m0, m1) of one panel of columns.

@@ -8,6 +8,8 @@
 
 namespace sonde::ops::kernels {
 
+class Followers;
+
 /// A matrix in memory: element (i, j) at data[i·rowStride + j·columnStride]. A transpose swaps the strides.
 template <typename T>
 struct MatrixView {
@@ -67,6 +69,8 @@ struct GemmCall {
     const T* rowBias = nullptr;
     const T* columnBias = nullptr;
     bool accumulate = false;
+    const Followers* followers = nullptr;  ///< of the tensor that C's rows are stretches of (float only)
+    std::int64_t offset = 0;               ///< of c[0] in that tensor
 };
 
 template <typename T>

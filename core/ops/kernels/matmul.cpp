@@ -4,6 +4,7 @@
 
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 
@@ -88,6 +89,7 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
              bool flat = false) {
     const std::int64_t m = left.rows, k = left.columns, n = right.columns;
     const std::int64_t batches = lead.numel();
+    const Followers* followers = Followers::of(c);
     const auto one = [&](std::int64_t batch) {
         const std::int64_t x = batchOffset(batch, lead, a), y = batchOffset(batch, lead, b);
         T* z = c.mutableData<T>() + batch * m * n;
@@ -98,6 +100,8 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
             call.right = matrixOf<T>(b, y, false);
             call.c = z;
             call.ldc = n;
+            call.followers = followers;
+            call.offset = batch * m * n;
             gemm(call, context.pool());
         } else {
             productOf(a.data<T>() + x, b.data<T>() + y, z, m, n, k);
@@ -165,6 +169,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         call.c = c.mutableData<float>();
         call.ldc = right.columns;
         if (call.k > 0) {
+            call.followers = Followers::of(c);
             gemm(call, context.pool());
             return c;
         }
@@ -238,6 +243,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         call.ldc = n;
         if (isRow) call.columnBias = c->data<T>();
         call.accumulate = c != nullptr && !isRow;
+        if (options.alpha == 1) call.followers = Followers::of(y);
         gemm(call, context.pool());
         if (options.alpha == 1) return;
         for (std::int64_t i = 0; i < y.numel(); ++i) call.c[i] *= static_cast<T>(options.alpha);
@@ -282,6 +288,7 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
         call.c = y.mutableData<T>();
         call.ldc = n;
         call.columnBias = bias ? bias->data<T>() : nullptr;
+        call.followers = Followers::of(y);
         gemm(call, context.pool());
     };
     if (x.dtype() == DType::Float32) run(0.0F);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/followers.h"
 
 namespace sonde::ops::kernels {
 
@@ -78,7 +79,9 @@ class Winograd {
         for (std::int64_t k = k0; k < k1; ++k) {
             m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
                             static_cast<std::size_t>(lanes));
-            scatter(results, place, m_y + (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1]);
+            const std::int64_t plane = (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
+            scatter(results, place, m_y + plane);
+            if (m_sizes.followers) follow(place, plane);
         }
     }
 
@@ -145,6 +148,17 @@ class Winograd {
                     for (std::int64_t t = 0; t < end; ++t) row[t * m_tile] = in[t];
                 }
             }
+        });
+    }
+
+    /// What follows, on the outputs of a block in one plane.
+    void follow(const Place& place, std::int64_t plane) const {
+        const std::int64_t height = m_sizes.output[0], width = m_sizes.output[1];
+        forStretches(place, [&](std::int64_t, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
+            const std::int64_t first = tileColumn * m_tile, last = std::min(first + count * m_tile, width);
+            const std::int64_t top = tileRow * m_tile, rows = std::min<std::int64_t>(m_tile, height - top);
+            if (first == 0 && last == width) return m_sizes.followers->apply(plane + top * width, rows * width);
+            for (std::int64_t y = top; y < top + rows; ++y) m_sizes.followers->apply(plane + y * width + first, last - first);
         });
     }
 

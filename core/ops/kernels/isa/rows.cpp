@@ -1,5 +1,9 @@
 // Loops over rows that end in one number, and loops over several rows at once.
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/isa/vector_math.h"
 
@@ -108,6 +112,66 @@ void weightedRows(const float* const* rows, const float* weights, std::size_t ta
     }
 }
 
+/// The first n elements of a vector.
+inline __attribute__((always_inline)) void storePart(float* y, const Vector& v, std::size_t n) {
+    if (n >= kWidth) {
+        *reinterpret_cast<Vector*>(y) = v;
+        return;
+    }
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1U << n) - 1U), reinterpret_cast<__m512>(v));
+#else
+    for (std::size_t i = 0; i < n; ++i) y[i] = v[i];
+#endif
+}
+
+/// Four rows of outputs of a 3x3 window without stride: six rows of inputs are read, each three times.
+inline __attribute__((always_inline)) void fourRows(const float* x, std::ptrdiff_t pitch, const Vector (&w)[9], float bias, Vector (&sums)[4]) {
+    for (Vector& sum : sums) sum = bias - Vector{};
+    for (int row = 0; row < 6; ++row) {
+        Vector in[3];
+        for (int i = 0; i < 3; ++i) in[i] = *reinterpret_cast<const Vector*>(x + row * pitch + i);
+        for (int r = 0; r < 4; ++r) {
+            const int tapRow = row - r;
+            if (tapRow < 0 || tapRow > 2) continue;
+            for (int i = 0; i < 3; ++i) sums[r] += w[tapRow * 3 + i] * in[i];
+        }
+    }
+}
+
+void weightedPlane(const float* const* taps, const float* weights, std::size_t count, float bias, std::ptrdiff_t pitch, float* y,
+                   std::ptrdiff_t columns, std::ptrdiff_t rows) {
+    bool dense = count == 9;
+    for (std::size_t t = 0; dense && t < 9; ++t) {
+        dense = taps[t] == taps[0] + static_cast<std::ptrdiff_t>(t / 3) * pitch + static_cast<std::ptrdiff_t>(t % 3);
+    }
+    std::ptrdiff_t row = 0;
+    if (dense) {
+        Vector w[9];
+        for (int t = 0; t < 9; ++t) w[t] = weights[t] - Vector{};
+        for (; row + 4 <= rows; row += 4) {
+            for (std::ptrdiff_t i = 0; i < columns; i += static_cast<std::ptrdiff_t>(kWidth)) {
+                Vector sums[4];
+                fourRows(taps[0] + row * pitch + i, pitch, w, bias, sums);
+                for (int r = 0; r < 4; ++r) storePart(y + (row + r) * columns + i, sums[r], static_cast<std::size_t>(columns - i));
+            }
+        }
+    }
+    for (; row < rows; ++row) {
+        for (std::ptrdiff_t i = 0; i < columns; i += static_cast<std::ptrdiff_t>(kWidth)) {
+            Vector sum = bias - Vector{};
+            for (std::size_t t = 0; t < count; ++t) {
+                sum += (weights[t] - Vector{}) * *reinterpret_cast<const Vector*>(taps[t] + row * pitch + i);
+            }
+            storePart(y + row * columns + i, sum, static_cast<std::size_t>(columns - i));
+        }
+    }
+}
+
+void everyOther(const float* x, float* y, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) y[i] = x[2 * i];
+}
+
 void maxRows(const float* const* rows, std::size_t taps, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = rows[0][i];
     for (std::size_t t = 1; t < taps; ++t) {
@@ -126,6 +190,8 @@ void addRows(FloatKernels& table) {
     table.expSum = expSum;
     table.axpy = axpy;
     table.weightedRows = weightedRows;
+    table.weightedPlane = weightedPlane;
+    table.everyOther = everyOther;
     table.maxRows = maxRows;
 }
 

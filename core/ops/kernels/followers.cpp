@@ -1,0 +1,220 @@
+#include "core/ops/kernels/followers.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace sonde::ops::kernels {
+
+namespace {
+
+struct Tables {
+    std::mutex mutex;
+    std::map<std::string, MakeFollower, std::less<>> followers;
+    std::map<std::string, bool, std::less<>> leaders;
+};
+
+Tables& tables() {
+    static Tables all;
+    return all;
+}
+
+std::string keyOf(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+
+thread_local Followers* current = nullptr;
+
+class UnaryFollower : public Follower {
+  public:
+    UnaryFollower(UnaryLoop loop, float a, float b) : m_loop(loop), m_a(a), m_b(b) {}
+    void apply(const float* from, float* to, std::int64_t, std::int64_t count) const override {
+        m_loop(from, to, static_cast<std::size_t>(count), m_a, m_b);
+    }
+
+  private:
+    UnaryLoop m_loop;
+    float m_a, m_b;
+};
+
+/// Calls use(position in the piece, number of the stretch, count) for the stretches of `length` elements that a piece meets.
+template <typename Use>
+void forStretches(std::int64_t offset, std::int64_t count, std::int64_t length, const Use& use) {
+    std::int64_t stretch = offset / length, inside = offset % length;
+    for (std::int64_t done = 0; done < count; ++stretch, inside = 0) {
+        const std::int64_t n = std::min(length - inside, count - done);
+        use(done, stretch, inside, n);
+        done += n;
+    }
+}
+
+class BinaryFollower : public Follower {
+  public:
+    /// One: a single number; Same: as large as the result; Row: repeated along the last axis; Channel: along axis 1.
+    enum class Kind : std::uint8_t { One, Same, Row, Channel };
+    BinaryFollower(BinaryLoop loop, const float* other, bool otherFirst, Kind kind, std::int64_t length, std::int64_t channels)
+        : m_loop(loop), m_other(other), m_otherFirst(otherFirst), m_kind(kind), m_length(length), m_channels(channels) {}
+
+    void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
+        switch (m_kind) {
+            case Kind::One: return run(from, m_other, true, to, count);
+            case Kind::Same: return run(from, m_other + offset, false, to, count);
+            case Kind::Row:
+                return forStretches(offset, count, m_length, [&](std::int64_t at, std::int64_t, std::int64_t inside, std::int64_t n) {
+                    run(from + at, m_other + inside, false, to + at, n);
+                });
+            case Kind::Channel:
+                return forStretches(offset, count, m_length, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
+                    run(from + at, m_other + plane % m_channels, true, to + at, n);
+                });
+        }
+    }
+
+  private:
+    void run(const float* from, const float* other, bool repeated, float* to, std::int64_t count) const {
+        if (m_otherFirst) m_loop(other, repeated, from, false, to, static_cast<std::size_t>(count));
+        else m_loop(from, false, other, repeated, to, static_cast<std::size_t>(count));
+    }
+
+    BinaryLoop m_loop;
+    const float* m_other;
+    bool m_otherFirst;
+    Kind m_kind;
+    std::int64_t m_length, m_channels;
+};
+
+class AffineFollower : public Follower {
+  public:
+    AffineFollower(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
+        : m_factor(factor), m_shift(shift), m_size(size) {}
+    void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
+        forStretches(offset, count, m_size, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
+            const std::size_t c = static_cast<std::size_t>(plane) % m_factor.size();
+            floatKernels().scaleShift(from + at, static_cast<float>(m_factor[c]), static_cast<float>(m_shift[c]), to + at, static_cast<std::size_t>(n));
+        });
+    }
+
+  private:
+    std::span<const double> m_factor, m_shift;
+    std::int64_t m_size;
+};
+
+std::int64_t elementsBehind(const Shape& shape, std::size_t axis) {
+    std::int64_t count = 1;
+    for (std::size_t i = axis + 1; i < shape.rank(); ++i) count *= shape[i];
+    return count;
+}
+
+}  // namespace
+
+void addFollower(std::string_view domain, std::string_view name, MakeFollower make) {
+    const std::scoped_lock lock(tables().mutex);
+    tables().followers[keyOf(domain, name)] = std::move(make);
+}
+
+void addLeader(std::string_view domain, std::string_view name) {
+    const std::scoped_lock lock(tables().mutex);
+    tables().leaders[keyOf(domain, name)] = true;
+}
+
+const MakeFollower* followerOf(const OpDef& op) {
+    const std::scoped_lock lock(tables().mutex);
+    const auto found = tables().followers.find(keyOf(op.domain, op.name));
+    return found == tables().followers.end() ? nullptr : &found->second;
+}
+
+bool isLeader(const OpDef& op) {
+    const std::scoped_lock lock(tables().mutex);
+    return tables().leaders.contains(keyOf(op.domain, op.name));
+}
+
+std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b) {
+    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], static_cast<float>(a), static_cast<float>(b));
+}
+
+std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation) {
+    using Kind = BinaryFollower::Kind;
+    const std::size_t which = 1 - call.at;
+    if (call.at > 1 || call.inputs.size() <= which || !call.inputs[which].isTensor()) return nullptr;
+    const Tensor& other = call.inputs[which].tensor();
+    const Shape& shape = call.shape;
+    if (other.dtype() != DType::Float32 || !other.isContiguous() || other.rank() > shape.rank() || other.numel() == 0) return nullptr;
+    // Extents of the other side, lined up at the right; 1 where it has none.
+    const auto extent = [&](std::size_t axis) {
+        const std::size_t lead = shape.rank() - other.rank();
+        return axis < lead ? std::int64_t{1} : other.dim(axis - lead);
+    };
+    const auto onlyAxis = [&](std::size_t axis) {
+        for (std::size_t i = 0; i < shape.rank(); ++i) {
+            if (extent(i) != (i == axis ? shape[i] : 1)) return false;
+        }
+        return true;
+    };
+    bool same = true;
+    for (std::size_t i = 0; i < shape.rank(); ++i) same = same && extent(i) == shape[i];
+    const BinaryLoop loop = floatKernels().binary[static_cast<std::size_t>(operation)];
+    const auto make = [&](Kind kind, std::int64_t length, std::int64_t channels) {
+        return std::make_unique<BinaryFollower>(loop, other.data<float>(), which == 0, kind, length, channels);
+    };
+    if (same) return make(Kind::Same, 0, 0);
+    if (call.sameShapeOnly == which) return nullptr;
+    if (other.numel() == 1) return make(Kind::One, 0, 0);
+    if (shape.rank() > 0 && onlyAxis(shape.rank() - 1)) return make(Kind::Row, shape[shape.rank() - 1], 0);
+    if (shape.rank() > 2 && onlyAxis(1)) return make(Kind::Channel, elementsBehind(shape, 1), shape[1]);
+    return nullptr;
+}
+
+std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<const double> factor, std::span<const double> shift) {
+    const Shape& shape = call.shape;
+    if (call.at != 0 || shape.rank() < 2 || static_cast<std::int64_t>(factor.size()) != shape[1] || shift.size() != factor.size()) return nullptr;
+    const std::int64_t size = elementsBehind(shape, 1);
+    return size > 0 && !factor.empty() ? std::make_unique<AffineFollower>(factor, shift, size) : nullptr;
+}
+
+Followers::Scope::Scope(Followers* followers) { current = followers; }
+Followers::Scope::~Scope() { current = nullptr; }
+
+void Followers::dismiss() { current = nullptr; }
+
+const Followers* Followers::of(const Tensor& y) {
+    Followers* followers = current;
+    current = nullptr;
+    return followers && followers->bind(y) ? followers : nullptr;
+}
+
+bool Followers::bind(const Tensor& y) {
+    if (y.dtype() != DType::Float32 || !y.isContiguous() || y.numel() == 0) return false;
+    m_results.assign(1, y);
+    for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
+    }
+    return !m_bound.empty();
+}
+
+bool Followers::bindLink(std::size_t index, const Shape& shape) {
+    Link& link = m_links[index];
+    const MakeFollower* make = followerOf(*link.op);
+    std::size_t own = kNoInput;
+    for (std::size_t i = 0; i < link.inputs.size(); ++i) {
+        if (i == link.at || link.ownInputs[i] == kNoInput) continue;
+        link.inputs[i] = Value(m_results[link.ownInputs[i]]);
+        own = i;
+    }
+    if (!make) return false;
+    std::unique_ptr<Follower> follower = (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared, shape, own});
+    if (!follower) return false;
+    Tensor before = m_results.back();
+    Tensor result = before;
+    if (!link.overwrites) {
+        base::Result<Tensor> memory = m_allocator.allocate(0, DType::Float32, shape);
+        if (!memory) return false;  // the operator will say so by itself
+        result = std::move(memory).value();
+    }
+    m_bound.push_back({std::move(follower), before.data<float>(), result.mutableData<float>()});
+    m_results.push_back(std::move(result));
+    return true;
+}
+
+void Followers::apply(std::int64_t offset, std::int64_t count) const {
+    for (const Bound& bound : m_bound) bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
+}
+
+}  // namespace sonde::ops::kernels
