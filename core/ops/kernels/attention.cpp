@@ -34,7 +34,7 @@ template <typename T>
 void oneHead(const AttentionCall<T>& call, base::ThreadPool& pool, std::int64_t b, std::int64_t h) {
     const std::int64_t shared = h / (call.heads / call.keyHeads);
     const std::int64_t count = call.queries * call.keys;
-    AlignedBuffer<T> buffer(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)));
+    WorkBuffer<T> buffer(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)));
     T* scores = buffer.data();
     GemmCall<T> product;
     product.m = call.queries, product.n = call.keys, product.k = call.headSize;

@@ -90,7 +90,7 @@ class PhasedPatches {
     PhasedPlane m_plane;
     std::int64_t m_channels, m_inputSize = 1;
     base::ThreadPool& m_pool;
-    AlignedBuffer<float> m_phases;
+    WorkBuffer<float> m_phases;
     std::vector<std::ptrdiff_t> m_taps;
 };
 

@@ -48,24 +48,41 @@ void packPanel(const T* data, std::int64_t depthStride, std::int64_t acrossStrid
 }
 
 template <typename T>
-AlignedBuffer<T> packAll(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth,
-                         std::int64_t extent, std::int64_t width, base::ThreadPool& pool) {
+void packAll(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth, std::int64_t extent, std::int64_t width,
+             T* target, base::ThreadPool& pool) {
     const std::int64_t padded = roundUp(extent, width);
-    AlignedBuffer<T> buffer(static_cast<std::size_t>(std::max<std::int64_t>(padded * depth, 1)));
     const std::int64_t panels = padded / width;
     pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
         for (auto panel = static_cast<std::int64_t>(begin); panel < static_cast<std::int64_t>(end); ++panel) {
             for (std::int64_t k0 = 0; k0 < depth; k0 += depthBlock(depth)) {
                 const std::int64_t kc = std::min(depthBlock(depth), depth - k0);
-                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent,
-                          buffer.data() + k0 * padded + panel * width * kc);
+                packPanel(data, depthStride, acrossStride, k0, kc, panel * width, width, extent, target + k0 * padded + panel * width * kc);
             }
         }
     });
-    return buffer;
+}
+
+std::size_t packedSize(std::int64_t extent, std::int64_t width, std::int64_t depth) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(roundUp(extent, width) * depth, 1));
+}
+
+/// Where a panel of a packed factor begins.
+template <typename T>
+const T* panelOf(const T* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0, std::int64_t panel) {
+    return packed + k0 * roundUp(extent, width) + panel * width * std::min(depthBlock(depth), depth - k0);
 }
 
 }  // namespace
+
+template <typename T>
+std::size_t PackedMatrix<T>::leftSize(std::int64_t m, std::int64_t k) {
+    return packedSize(m, microKernel<T>().mr, k);
+}
+
+template <typename T>
+void PackedMatrix<T>::packLeft(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, T* target, base::ThreadPool& pool) {
+    packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, static_cast<std::int64_t>(microKernel<T>().mr), target, pool);
+}
 
 template <typename T>
 PackedMatrix<T> PackedMatrix<T>::left(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool) {
@@ -73,7 +90,8 @@ PackedMatrix<T> PackedMatrix<T>::left(const MatrixView<T>& matrix, std::int64_t 
     packed.m_panelWidth = microKernel<T>().mr;
     packed.m_extent = m;
     packed.m_depth = k;
-    packed.m_buffer = packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, packed.m_panelWidth, pool);
+    packed.m_buffer = AlignedBuffer<T>(leftSize(m, k));
+    packLeft(matrix, m, k, packed.m_buffer.data(), pool);
     return packed;
 }
 
@@ -83,14 +101,14 @@ PackedMatrix<T> PackedMatrix<T>::right(const MatrixView<T>& matrix, std::int64_t
     packed.m_panelWidth = microKernel<T>().nr;
     packed.m_extent = n;
     packed.m_depth = k;
-    packed.m_buffer = packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, pool);
+    packed.m_buffer = AlignedBuffer<T>(packedSize(n, packed.m_panelWidth, k));
+    packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, packed.m_buffer.data(), pool);
     return packed;
 }
 
 template <typename T>
 const T* PackedMatrix<T>::panel(std::int64_t k0, std::int64_t panel) const {
-    const std::int64_t kc = std::min(depthBlock(m_depth), m_depth - k0);
-    return m_buffer.data() + k0 * roundUp(m_extent, m_panelWidth) + panel * m_panelWidth * kc;
+    return panelOf(m_buffer.data(), m_extent, m_panelWidth, m_depth, k0, panel);
 }
 
 namespace {
@@ -101,9 +119,10 @@ class Product {
     Product(const GemmCall<T>& call, base::ThreadPool& pool) : m_call(call), m_pool(pool), m_micro(microKernel<T>()), m_block(depthBlock(call.k)) {}
 
     void run() {
-        PackedMatrix<T> left;
-        if (!m_call.leftPacked) left = PackedMatrix<T>::left(m_call.left, m_call.m, m_call.k, m_pool);
-        m_left = m_call.leftPacked ? m_call.leftPacked : &left;
+        if (!m_call.leftPacked) {
+            m_left = WorkBuffer<T>(PackedMatrix<T>::leftSize(m_call.m, m_call.k));
+            PackedMatrix<T>::packLeft(m_call.left, m_call.m, m_call.k, m_left.data(), m_pool);
+        }
 
         const std::int64_t columnTile = std::min(roundUp(kColumnBlock, m_micro.nr), roundUp(m_call.n, m_micro.nr));
         const std::int64_t columnTiles = divideUp(m_call.n, columnTile);
@@ -137,7 +156,7 @@ class Product {
 
     void packRight() {
         const std::int64_t padded = roundUp(m_call.n, m_micro.nr);
-        m_right = AlignedBuffer<T>(static_cast<std::size_t>(std::max<std::int64_t>(padded * m_call.k, 1)));
+        m_right = WorkBuffer<T>(static_cast<std::size_t>(std::max<std::int64_t>(padded * m_call.k, 1)));
         const std::int64_t panels = padded / m_micro.nr;
         const std::int64_t blocks = divideUp(m_call.k, m_block);
         m_pool.parallelFor(static_cast<std::size_t>(panels * blocks), 1, [&](std::size_t begin, std::size_t end) {
@@ -189,7 +208,8 @@ class Product {
                 const T* right, bool accumulate) const {
         for (std::int64_t m = m0; m < m1; m += m_micro.mr) {
             const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m1 - m));
-            const T* left = m_left->panel(k0, m / m_micro.mr);
+            const T* left = m_call.leftPacked ? m_call.leftPacked->panel(k0, m / m_micro.mr)
+                                                : panelOf(m_left.data(), m_call.m, static_cast<std::int64_t>(m_micro.mr), m_call.k, k0, m / m_micro.mr);
             T* c = m_call.c + m * m_call.ldc + n;
             // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
             const T* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(T));
@@ -210,8 +230,7 @@ class Product {
     base::ThreadPool& m_pool;
     const MicroKernel<T>& m_micro;
     std::int64_t m_block;  ///< of k
-    const PackedMatrix<T>* m_left = nullptr;
-    AlignedBuffer<T> m_right;
+    WorkBuffer<T> m_left, m_right;  ///< packed here if nobody did before
 };
 
 }  // namespace

@@ -36,6 +36,10 @@ class PackedMatrix {
     /// The right factor [k, n].
     static PackedMatrix right(const MatrixView<T>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool);
 
+    /// Floats or doubles that a factor takes when packed, and packing into memory of the caller (see panelOf).
+    static std::size_t leftSize(std::int64_t m, std::int64_t k);
+    static void packLeft(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, T* target, base::ThreadPool& pool);
+
     bool empty() const { return m_buffer.size() == 0; }
     /// Panel number `panel` of the block of k that starts at k0.
     const T* panel(std::int64_t k0, std::int64_t panel) const;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace sonde::ops::kernels {
 
@@ -56,6 +59,59 @@ class AlignedBuffer {
     };
     std::unique_ptr<T, Free> m_memory;
     std::size_t m_size = 0;
+};
+
+/// Working memory of one call that any thread may touch: taken from what the calling thread gave back before, because
+/// fresh memory costs a page fault every 4 KiB. Not initialised, 64-byte aligned. Throws std::bad_alloc.
+template <typename T>
+class WorkBuffer {
+  public:
+    WorkBuffer() = default;
+    explicit WorkBuffer(std::size_t count) {
+        std::vector<AlignedBuffer<std::byte>>& kept = unused();
+        const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(T);
+        std::size_t best = kept.size();
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            if (kept[i].size() >= bytes && (best == kept.size() || kept[i].size() < kept[best].size())) best = i;
+        }
+        if (best < kept.size()) {
+            m_memory = std::move(kept[best]);
+            kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best));
+        } else {
+            if (!kept.empty()) kept.erase(kept.begin());  // too small by now
+            m_memory = AlignedBuffer<std::byte>(bytes);
+        }
+        m_count = count;
+    }
+    WorkBuffer(WorkBuffer&& other) noexcept : m_memory(std::move(other.m_memory)), m_count(std::exchange(other.m_count, 0)) {}
+    WorkBuffer& operator=(WorkBuffer&& other) noexcept {
+        std::swap(m_memory, other.m_memory);
+        std::swap(m_count, other.m_count);
+        return *this;
+    }
+    ~WorkBuffer() {
+        std::vector<AlignedBuffer<std::byte>>& kept = unused();
+        if (m_memory.data() && kept.size() < kMostKept) kept.push_back(std::move(m_memory));
+    }
+
+    T* data() { return reinterpret_cast<T*>(m_memory.data()); }
+    const T* data() const { return reinterpret_cast<const T*>(m_memory.data()); }
+    std::size_t size() const { return m_count; }
+
+  private:
+    static constexpr std::size_t kMostKept = 4;
+
+    static std::vector<AlignedBuffer<std::byte>>& unused() {
+        thread_local std::vector<AlignedBuffer<std::byte>> buffers = [] {
+            std::vector<AlignedBuffer<std::byte>> none;
+            none.reserve(kMostKept);  // giving back may not throw
+            return none;
+        }();
+        return buffers;
+    }
+
+    AlignedBuffer<std::byte> m_memory;
+    std::size_t m_count = 0;
 };
 
 }  // namespace sonde::ops::kernels

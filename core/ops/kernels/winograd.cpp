@@ -114,22 +114,13 @@ class Winograd {
     void gather(const float* plane, const Place& place, float* patches) const {
         const std::int64_t height = m_sizes.input[0], width = m_sizes.input[1];
         forStretches(place, [&](std::int64_t at, std::int64_t tileRow, std::int64_t tileColumn, std::int64_t count) {
+            const std::int64_t x = tileColumn * m_tile - m_padX;
             for (int i = 0; i < m_extent; ++i) {
                 const std::int64_t y = tileRow * m_tile + i - m_padY;
-                for (int j = 0; j < m_extent; ++j) {
-                    float* out = patches + (i * m_extent + j) * m_columns + at;
-                    const std::int64_t x = tileColumn * m_tile + j - m_padX;
-                    if (y < 0 || y >= height) {
-                        std::fill(out, out + count, 0.0f);
-                        continue;
-                    }
-                    const std::int64_t begin = x < 0 ? std::min(divideUp(-x, m_tile), count) : 0;
-                    const std::int64_t end = x >= width ? begin : std::clamp(divideUp(width - x, m_tile), begin, count);
-                    const float* row = plane + y * width + x;
-                    std::fill(out, out + begin, 0.0f);
-                    for (std::int64_t t = begin; t < end; ++t) out[t] = row[t * m_tile];
-                    std::fill(out + end, out + count, 0.0f);
-                }
+                float* out = patches + i * m_extent * m_columns + at;
+                const bool inside = y >= 0 && y < height;
+                floatKernels().tileRows(inside ? plane + y * width + x : plane, inside ? -x : 0, inside ? width - x : 0, m_tile, out, m_columns,
+                                        static_cast<std::size_t>(count));
             }
         });
     }

@@ -172,6 +172,60 @@ void everyOther(const float* x, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = x[2 * i];
 }
 
+#if defined(__AVX512F__)
+/// Sixteen elements from x[at] on, zeros where they are outside of [first, last).
+inline __attribute__((always_inline)) __m512 loadInside(const float* x, std::ptrdiff_t at, std::ptrdiff_t first, std::ptrdiff_t last) {
+    const std::ptrdiff_t from = first - at, to = last - at;
+    const unsigned upTo = to >= 16 ? 0xFFFFU : to <= 0 ? 0U : (1U << to) - 1U;
+    const unsigned before = from >= 16 ? 0xFFFFU : from <= 0 ? 0U : (1U << from) - 1U;
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>(upTo & ~before), x + at);
+}
+
+/// Element i is number index[i] of the 32 of both.
+inline __attribute__((always_inline)) __m512 permuted(__m512i index, __m512 a, __m512 b) { return _mm512_permutex2var_ps(a, index, b); }
+
+/// Every fourth of 64 elements beginning with number j.
+inline __attribute__((always_inline)) __m512 fourths(const __m512 (&v)[5], int j) {
+    const __m512i index = _mm512_add_epi32(_mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 28, 24, 20, 16, 12, 8, 4, 0), _mm512_set1_epi32(j));
+    const __m512 low = permuted(index, v[0], v[1]), high = permuted(index, v[2], v[3]);
+    return permuted(_mm512_set_epi32(23, 22, 21, 20, 19, 18, 17, 16, 7, 6, 5, 4, 3, 2, 1, 0), low, high);
+}
+
+void tileRowsOfFour(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, float* y, std::ptrdiff_t yStride, std::size_t n) {
+    for (std::size_t t = 0; t < n; t += 16) {
+        __m512 v[5];
+        for (int i = 0; i < 5; ++i) v[i] = loadInside(x, static_cast<std::ptrdiff_t>(4 * t) + 16 * i, first, last);
+        const __mmask16 lanes = static_cast<__mmask16>(n - t >= 16 ? 0xFFFFU : (1U << (n - t)) - 1U);
+        __m512 rows[6];
+        for (int j = 0; j < 4; ++j) rows[j] = fourths(v, j);
+        // Elements 4 and 5 of a tile are elements 0 and 1 of the next one.
+        for (int j = 4; j < 6; ++j) {
+            const __m512 next = permuted(_mm512_set1_epi32(j - 4), v[4], v[4]);
+            rows[j] = permuted(_mm512_set_epi32(16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1), rows[j - 4], next);
+        }
+        for (int j = 0; j < 6; ++j) _mm512_mask_storeu_ps(y + j * yStride + static_cast<std::ptrdiff_t>(t), lanes, rows[j]);
+    }
+}
+#endif
+
+void tileRows(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y, std::ptrdiff_t yStride, std::size_t n) {
+#if defined(__AVX512F__)
+    if (step == 4) return tileRowsOfFour(x, first, last, y, yStride, n);
+#endif
+    const auto count = static_cast<std::ptrdiff_t>(n);
+    for (int j = 0; j < step + 2; ++j) {
+        // Tiles whose element j lies inside are a stretch in the middle.
+        const std::ptrdiff_t before = first - j <= 0 ? 0 : (first - j + step - 1) / step;
+        const std::ptrdiff_t upTo = last - j <= 0 ? 0 : (last - j + step - 1) / step;
+        const std::ptrdiff_t begin = before < count ? before : count;
+        const std::ptrdiff_t end = upTo < begin ? begin : upTo < count ? upTo : count;
+        float* row = y + j * yStride;
+        for (std::ptrdiff_t t = 0; t < begin; ++t) row[t] = 0;
+        for (std::ptrdiff_t t = begin; t < end; ++t) row[t] = x[step * t + j];
+        for (std::ptrdiff_t t = end; t < count; ++t) row[t] = 0;
+    }
+}
+
 void maxRows(const float* const* rows, std::size_t taps, float* y, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) y[i] = rows[0][i];
     for (std::size_t t = 1; t < taps; ++t) {
@@ -192,6 +246,7 @@ void addRows(FloatKernels& table) {
     table.weightedRows = weightedRows;
     table.weightedPlane = weightedPlane;
     table.everyOther = everyOther;
+    table.tileRows = tileRows;
     table.maxRows = maxRows;
 }
 
