@@ -115,6 +115,8 @@ class RunVerb {
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         exec::RunOptions options;
         options.seed = m_options.inputs.seed;
+        exec::RunObserver everyStep;  // runs that are observed do each step by itself, so that each has its own time
+        if (!m_options.profile.empty()) options.observer = &everyStep;
         exec::Recording recording;
         for (std::size_t i = 0; i < std::max<std::size_t>(m_options.repeat, 1); ++i) {
             recording = m_runner.run(*m_plan, inputs, commandLineWork(), options);

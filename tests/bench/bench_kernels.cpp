@@ -1,13 +1,17 @@
-// Times of the kernels that decide how fast a model runs, for each instruction set where that matters:
-// bench_kernels [threads]. One line a case: median and best of several runs, GFLOP/s at best.
+// Times of the kernels that decide how fast a model runs and of whole models with random weights, in one table:
+// bench_kernels [kernels|models]. Best of several runs on one thread and on two, GFLOP/s on one, for models also the cost of
+// keeping every node's value. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "core/document/document.h"
+#include "core/exec/run.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/registry/registry.h"
@@ -20,19 +24,36 @@ double milliseconds() {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void report(const char* name, double flops, const std::function<void()>& run) {
+double best(const std::function<void()>& run, double budget = 400) {
     run();
-    std::vector<double> times;
-    const double until = milliseconds() + 400;
-    while (times.size() < 5 || (milliseconds() < until && times.size() < 200)) {
+    run();
+    double least = 1e300;
+    const double until = milliseconds() + budget;
+    for (int i = 0; i < 5 || (milliseconds() < until && i < 500); ++i) {
         const double start = milliseconds();
         run();
-        times.push_back(milliseconds() - start);
+        least = std::min(least, milliseconds() - start);
     }
-    std::ranges::sort(times);
-    std::printf("%-40s %9.3f %9.3f", name, times[times.size() / 2], times[0]);
-    if (flops > 0) std::printf(" %9.1f", flops / times[0] / 1e6);
+    return least;
+}
+
+/// One line: what is 0 is left out.
+void line(const std::string& name, double one, double two, double gigaflops, double watched) {
+    std::printf("%-40s %10.3f", name.c_str(), one);
+    two > 0 ? std::printf(" %10.3f %7.2f", two, one / two) : std::printf(" %10s %7s", "", "");
+    gigaflops > 0 ? std::printf(" %9.1f", gigaflops / one * 1e3) : std::printf(" %9s", "");
+    if (watched > 0) std::printf(" %10.2f", watched / one);
     std::printf("\n");
+    std::fflush(stdout);
+}
+
+struct Pools {
+    base::ThreadPool one{1}, two{2};
+};
+
+/// run(pool) on one thread and on two.
+void report(Pools& pools, const std::string& name, double flops, const std::function<void(base::ThreadPool&)>& run) {
+    line(name, best([&] { run(pools.one); }), best([&] { run(pools.two); }), flops / 1e9, 0);
 }
 
 tensor::Tensor ones(tensor::Shape shape) {
@@ -41,7 +62,7 @@ tensor::Tensor ones(tensor::Shape shape) {
     return tensor;
 }
 
-void products(base::ThreadPool& pool) {
+void products(Pools& pools) {
     for (std::int64_t n : {256, 512, 1024}) {
         const tensor::Tensor a = ones({n, n}), b = ones({n, n});
         tensor::Tensor c = ones({n, n});
@@ -52,12 +73,12 @@ void products(base::ThreadPool& pool) {
         call.c = c.mutableData<float>();
         call.ldc = n;
         const std::string name = "product " + std::to_string(n);
-        report(name.c_str(), 2.0 * static_cast<double>(n * n * n), [&] { ops::kernels::gemm(call, pool); });
+        report(pools, name, 2.0 * static_cast<double>(n * n * n), [&](base::ThreadPool& pool) { ops::kernels::gemm(call, pool); });
     }
 }
 
-void convolution(base::ThreadPool& pool, const char* name, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t group) {
-    ops::RunEnvironment environment{&pool, {}, 0, false};
+void convolution(Pools& pools, const char* name, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t group) {
+    ops::RunEnvironment environment{&pools.one, {}, 0, false};
     const ops::OpDef* op = ops::Registry::all().find("", "Conv", 22);
     const tensor::Value inputs[] = {ones({1, in, size, size}), ones({out, in / group, kernel, kernel})};
     const std::int64_t pad = kernel / 2;
@@ -66,7 +87,8 @@ void convolution(base::ThreadPool& pool, const char* name, std::int64_t in, std:
     const tensor::Value constants[] = {tensor::Value(), inputs[1]};
     const auto prepared = op->prepare(constants, attributes, environment).value();
     const double outputs = static_cast<double>(size / stride * (size / stride) * out);
-    report(name, 2.0 * outputs * static_cast<double>(in / group * kernel * kernel), [&] {
+    report(pools, name, 2.0 * outputs * static_cast<double>(in / group * kernel * kernel), [&](base::ThreadPool& pool) {
+        environment.pool = &pool;
         const auto result = ops::callPrepared(*op, inputs, attributes, 1, environment, 22, prepared.get(), nullptr, nullptr);
         if (!result) std::abort();
     });
@@ -81,25 +103,64 @@ void loops() {
         if (!kernels) continue;
         for (const auto& [what, which] : {std::pair("exp", ops::kernels::Unary::Exp), std::pair("gelu", ops::kernels::Unary::Gelu), std::pair("relu", ops::kernels::Unary::Relu)}) {
             const std::string name = std::string(what) + " of 65536, " + kernels->name;
-            report(name.c_str(), 0, [&, which = which] { kernels->unary[static_cast<std::size_t>(which)](x.data<float>(), y.mutableData<float>(), 1 << 16, 0, 0); });
+            line(name, best([&, which = which] { kernels->unary[static_cast<std::size_t>(which)](x.data<float>(), y.mutableData<float>(), 1 << 16, 0, 0); }), 0, 0, 0);
         }
     }
+}
+
+/// GFLOP as performance tables count them: two for each multiplication of convolutions and matrix products.
+struct Model {
+    const char* name;
+    double gigaflops;
+};
+constexpr Model kModels[] = {{"resnet18", 3.63}, {"resnet50", 8.18}, {"mobilenet_v2", 0.6}, {"densenet121", 5.67}, {"vit_b_16", 35.1}, {"bert_base", 22.3}};
+
+void model(const Model& which) {
+    const auto document = document::open(std::string("zoo:") + which.name);
+    if (!document) return;
+    const auto graph = (*document)->graph;
+    std::vector<tensor::Value> inputs;
+    for (graph::NodeId node : graph->inputs()) {
+        const tensor::TypeInfo& type = graph->node(node).type;
+        tensor::Tensor x = ones(*type.staticShape());
+        if (type.dtype != tensor::DType::Float32) std::fill_n(x.mutableData<float>(), x.numel(), 1.0F);  // words, masks
+        inputs.emplace_back(x.cast(type.dtype).value());
+    }
+    exec::PlanOptions all;
+    all.watchAll = true;
+    const auto plain = exec::Plan::make(graph, {}).value(), watched = exec::Plan::make(graph, all).value();
+    const auto time = [&](std::size_t threads, const exec::Plan& plan) {
+        exec::Runner runner(threads);
+        exec::Recording recording;  // kept until the next run, as a viewer does
+        return best([&] {
+            recording = runner.run(plan, inputs);
+            if (recording.error) std::abort();
+        }, 3000);
+    };
+    const double one = time(1, *plain);
+    line(which.name, one, time(2, *plain), which.gigaflops, time(1, *watched));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
-    base::ThreadPool pool(static_cast<std::size_t>(std::max(threads, 0)));
-    std::printf("%s, %zu threads\n%-40s %9s %9s %9s\n", ops::kernels::floatKernels().name, pool.threads(), "", "median ms", "best ms", "GFLOP/s");
-    products(pool);
-    convolution(pool, "conv 3x3 64, 56x56", 64, 64, 56, 3, 1, 1);
-    convolution(pool, "conv 3x3 128, 28x28", 128, 128, 28, 3, 1, 1);
-    convolution(pool, "conv 3x3 256, 14x14", 256, 256, 14, 3, 1, 1);
-    convolution(pool, "conv 3x3 512, 7x7", 512, 512, 7, 3, 1, 1);
-    convolution(pool, "conv 1x1 64 to 256, 56x56", 64, 256, 56, 1, 1, 1);
-    convolution(pool, "conv 7x7 stride 2, 3 to 64, 224x224", 3, 64, 224, 7, 2, 1);
-    convolution(pool, "depthwise 3x3 144, 56x56", 144, 144, 56, 3, 1, 144);
-    loops();
+    const std::string part = argc > 1 ? argv[1] : "";
+    std::printf("%-40s %10s %10s %7s %9s %10s\n", ops::kernels::floatKernels().name, "1T ms", "2T ms", "1T/2T", "GFLOP/s", "watch all");
+    if (part != "models") {
+        Pools pools;
+        products(pools);
+        convolution(pools, "conv 3x3 64, 56x56", 64, 64, 56, 3, 1, 1);
+        convolution(pools, "conv 3x3 128, 28x28", 128, 128, 28, 3, 1, 1);
+        convolution(pools, "conv 3x3 256, 14x14", 256, 256, 14, 3, 1, 1);
+        convolution(pools, "conv 3x3 512, 7x7", 512, 512, 7, 3, 1, 1);
+        convolution(pools, "conv 1x1 64 to 256, 56x56", 64, 256, 56, 1, 1, 1);
+        convolution(pools, "conv 7x7 stride 2, 3 to 64, 224x224", 3, 64, 224, 7, 2, 1);
+        convolution(pools, "depthwise 3x3 144, 56x56", 144, 144, 56, 3, 1, 144);
+        convolution(pools, "depthwise 3x3 stride 2 96, 112x112", 96, 96, 112, 3, 2, 96);
+        loops();
+    }
+    if (part != "kernels") {
+        for (const Model& each : kModels) model(each);
+    }
     return 0;
 }
