@@ -291,13 +291,11 @@ base::Result<void> dropout(KernelContext& context) {
     return {};
 }
 
-/// Before version 10 the mask had the data's dtype.
+/// Before version 10 the mask had the data's dtype; nothing says its values outside training (zeros in ONNX Runtime).
 base::Result<void> dropoutWithNumbers(KernelContext& context) {
     context.setOutput(0, context.value(0));
     if (!context.wants(1)) return {};
-    SONDE_ASSIGN(const Tensor one, Tensor::scalar<float>(1).cast(context.in(0).dtype()));
-    SONDE_ASSIGN(const Tensor wide, one.expanded(context.in(0).shape()));
-    SONDE_ASSIGN(Tensor mask, wide.contiguous());
+    SONDE_ASSIGN(Tensor mask, Tensor::zeros(context.in(0).dtype(), context.in(0).shape()));
     context.setOutput(1, Value(std::move(mask)));
     return {};
 }
