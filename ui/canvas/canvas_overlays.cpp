@@ -94,6 +94,8 @@ void CanvasOverlays::arrange() {
     m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 3 * m_map->width() && size.height() > 2 * m_map->height());
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
+    constexpr int kRoomy = 480;
+    m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
     m_legend->move(kGap, size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
     m_path->adjustSize();

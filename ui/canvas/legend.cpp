@@ -64,10 +64,11 @@ QSize Legend::sizeHint() const {
     int width = 0;
     for (const theme::OpCategory category : m_categories)
         width = std::max(width, metrics.horizontalAdvance(theme::categoryTitle(category)));
-    for (const MarkRow& row : kMarks) width = std::max(width, metrics.horizontalAdvance(tr(row.text)));
+    if (!m_compact)
+        for (const MarkRow& row : kMarks) width = std::max(width, metrics.horizontalAdvance(tr(row.text)));
     const QStringList coloured = coloringLines();
     for (const QString& row : coloured) width = std::max(width, metrics.horizontalAdvance(row));
-    const int lines = static_cast<int>(m_categories.size()) + static_cast<int>(std::size(kMarks)) + static_cast<int>(coloured.size());
+    const int lines = static_cast<int>(m_categories.size()) + (m_compact ? 0 : static_cast<int>(std::size(kMarks))) + static_cast<int>(coloured.size());
     return {width + kSwatch + 3 * kPad, lines * lineHeight() + 2 * kPad};
 }
 
@@ -111,6 +112,7 @@ void Legend::paintEvent(QPaintEvent*) {
         painter.drawRoundedRect(QRectF(kPad, y + line / 2.0 - 5.5, kSwatch, 11), 2.5, 2.5);
         text(theme::categoryTitle(category));
     }
+    if (m_compact) return;
     for (const MarkRow& row : kMarks) {
         const QColor color = theme::color(row.role);
         const QPointF centre(kPad + kSwatch / 2.0, y + line / 2.0);

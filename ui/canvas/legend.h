@@ -18,6 +18,8 @@ class Legend : public QWidget {
 
     /// `coloring` is null if colours are those of categories.
     void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring);
+    /// In a small canvas: the colours alone.
+    void setCompact(bool compact) { m_compact = compact; }
     QSize sizeHint() const override;
 
   protected:
@@ -26,6 +28,7 @@ class Legend : public QWidget {
   private:
     int lineHeight() const;
     QStringList coloringLines() const;
+    bool m_compact = false;
     std::shared_ptr<const Coloring> m_coloring;
     std::vector<theme::OpCategory> m_categories;
 };
