@@ -10,10 +10,12 @@
 
 #include "core/io/npz/npz.h"
 #include "ui/context/inspector_context.h"
+#include "ui/models/instance_table_model.h"
 #include "ui/models/message_model.h"
 #include "ui/models/module_tree_model.h"
 #include "ui/models/node_search.h"
 #include "ui/models/node_table_model.h"
+#include "ui/models/operator_table_model.h"
 #include "ui/models/watch_list_model.h"
 
 using namespace sonde;
@@ -69,11 +71,14 @@ void TestModels::modelsAreConsistentThroughALife() {
     WatchListModel ends(context, WatchListModel::Kind::Ends);
     models::SearchResultModel results(context);
     models::MessageModel log(context);
+    models::OperatorTableModel operators(context);
+    models::InstanceTableModel instances(context);
     std::vector<std::unique_ptr<QAbstractItemModelTester>> testers;
-    for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends, &results, &log})
+    for (QAbstractItemModel* model : std::initializer_list<QAbstractItemModel*>{&tree, &table, &watches, &ends, &results, &log, &operators, &instances})
         testers.push_back(std::make_unique<QAbstractItemModelTester>(model, QAbstractItemModelTester::FailureReportingMode::QtTest));
     QVERIFY(load(context, modelFile()));
     QVERIFY(table.rowCount() > 50);
+    QVERIFY(operators.rowCount() > 3);
     QVERIFY(log.rowCount() > 0);
     const graph::NodeId out = context.graph().outputs().front();
     context.setWatched(out, true);
