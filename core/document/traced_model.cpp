@@ -72,7 +72,8 @@ base::Result<std::shared_ptr<Document>> openZooModel(const std::string& name, co
     const zoo::ModelEntry& entry = *zoo::find(name);
     if (!options.weights.empty()) SONDE_TRY(loadWeights(*module, options.weights, work));
     std::vector<KnownInput> inputs;
-    for (const zoo::InputExample& input : entry.inputs) inputs.push_back({input.name, input.type});
+    SONDE_ASSIGN(const auto examples, zoo::inputsOf(name));
+    for (const zoo::InputExample& input : examples) inputs.push_back({input.name, input.type});
     OpenOptions traced = options;
     if (traced.tracer.empty()) traced.tracer = entry.tracer;
     SONDE_ASSIGN(auto document, traceModel(module, traced, inputs, work));

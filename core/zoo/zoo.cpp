@@ -1,5 +1,7 @@
 #include "core/zoo/zoo.h"
 
+#include <algorithm>
+
 #include "core/base/nearest.h"
 #include "core/nn/initialize.h"
 #include "core/zoo/autoencoder.h"
@@ -125,8 +127,15 @@ const ModelEntry* find(std::string_view name) {
     return nullptr;
 }
 
-base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed) {
-    const std::string where = "zoo:" + std::string(name);
+namespace {
+
+/// The entry of "resnet18?classes=10" and its settings.
+struct Chosen {
+    const ModelEntry* entry;
+    Settings settings;
+};
+
+base::Result<Chosen> choose(std::string_view name) {
     const ModelEntry* entry = find(name);
     if (!entry) {
         std::vector<std::string> known;
@@ -138,15 +147,42 @@ base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::
     }
     const std::size_t query = name.find('?');
     auto settings = Settings::parse(entry->settings, query == std::string_view::npos ? std::string_view{} : name.substr(query + 1));
-    if (!settings) return std::move(settings).error().at(where);
+    if (!settings) return std::move(settings).error().at("zoo:" + std::string(name));
+    return Chosen{entry, std::move(*settings)};
+}
+
+bool has(const ModelEntry& entry, std::string_view setting) {
+    return std::ranges::any_of(entry.settings, [setting](const Setting& known) { return known.name == setting; });
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed) {
+    SONDE_ASSIGN(const Chosen chosen, choose(name));
     try {
-        std::shared_ptr<nn::Module> model = entry->make(*settings);
+        std::shared_ptr<nn::Module> model = chosen.entry->make(chosen.settings);
         nn::initialize(*model, seed);
         model->setTraining(false);
         return model;
     } catch (const trace::TraceError& error) {
-        return error.toError(where);
+        return error.toError("zoo:" + std::string(name));
     }
+}
+
+base::Result<std::vector<InputExample>> inputsOf(std::string_view name) {
+    SONDE_ASSIGN(const Chosen chosen, choose(name));
+    std::vector<InputExample> inputs = chosen.entry->inputs;
+    for (InputExample& input : inputs) {
+        if (!input.type.shape) continue;
+        std::vector<tensor::Dim>& shape = *input.type.shape;
+        if (shape.size() == 4 && has(*chosen.entry, "image")) {
+            shape[2] = shape[3] = tensor::Dim::of(chosen.settings.whole("image"));
+        }
+        if (shape.size() == 2 && has(*chosen.entry, "positions")) {
+            shape[1] = tensor::Dim::of(std::min(shape[1].value, chosen.settings.whole("positions")));
+        }
+    }
+    return inputs;
 }
 
 }  // namespace sonde::zoo

@@ -24,7 +24,7 @@ struct ModelEntry {
     std::string_view name;      ///< "resnet18", opened as zoo:resnet18
     std::string_view sentence;  ///< help text
     std::shared_ptr<nn::Module> (*make)(const Settings& settings);
-    std::vector<InputExample> inputs;  ///< in the order of forward's parameters
+    std::vector<InputExample> inputs;  ///< in the order of forward's parameters, for the usual settings
     std::vector<Setting> settings;     ///< what can be chosen: zoo:resnet18?classes=10&width=0.5
     std::string_view tracer = {};      ///< which one shows best what the model does; empty: the usual one
 };
@@ -38,5 +38,9 @@ const ModelEntry* find(std::string_view name);
 /// evaluation mode. Large weights are made when they are first read. Errors: an unknown name, with the nearest one as
 /// hint; a setting that the model does not have, or out of its range.
 base::Result<std::shared_ptr<nn::Module>> makeModel(std::string_view name, std::uint64_t seed = 0);
+
+/// What the model of that name and settings runs on: pictures [N,3,S,S] have the chosen `image` as S, sentences [N,L] are at
+/// most as long as there are `positions`. Errors as of makeModel.
+base::Result<std::vector<InputExample>> inputsOf(std::string_view name);
 
 }  // namespace sonde::zoo

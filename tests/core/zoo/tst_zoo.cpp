@@ -290,6 +290,10 @@ class TestZoo : public QObject {
     void everyModelRuns_data() {
         QTest::addColumn<QString>("model");
         for (const zoo::ModelEntry& entry : zoo::models()) QTest::newRow(std::string(entry.name).c_str()) << QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+        // The inputs follow the settings.
+        for (const char* chosen : {"vit_b_16?image=64&layers=1&dim=64&heads=4&mlp=64", "bert_base?positions=16&layers=1&dim=64&heads=4"}) {
+            QTest::newRow(chosen) << chosen;
+        }
     }
     void everyModelRuns() {
         QFETCH(QString, model);
