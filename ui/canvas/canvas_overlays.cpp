@@ -2,6 +2,8 @@
 
 #include <QLabel>
 
+#include <algorithm>
+
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/legend.h"
 #include "ui/canvas/overview_map.h"
@@ -56,9 +58,7 @@ void CanvasOverlays::refresh() {
     m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get(),
                        m_canvas.m_marks.coloring);
     restyle(m_hidden);
-    const QString hidden = m_canvas.hiddenText();
-    m_hidden->setText(hidden.toHtmlEscaped());
-    m_hidden->setVisible(!hidden.isEmpty());
+    m_hidden->setVisible(!m_canvas.hiddenText().isEmpty());
     refreshPath();
     arrange();
 }
@@ -91,7 +91,11 @@ void CanvasOverlays::arrange() {
     m_map->resize(m_map->sizeHint());
     m_map->move(size.width() - m_map->width() - kGap, size.height() - m_map->height() - kGap);
     // In a small window the map would hide what it is a map of.
-    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 3 * m_map->width() && size.height() > 2 * m_map->height());
+    m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 4 * m_map->width() && size.height() > 2 * m_map->height());
+    const QString hidden = m_canvas.hiddenText();
+    const int room = size.width() - 2 * kGap - 2 * m_hidden->margin() - (m_map->isVisible() ? m_map->width() + kGap : 0);
+    m_hidden->setText(m_hidden->fontMetrics().elidedText(hidden, Qt::ElideRight, std::max(room, 0)).toHtmlEscaped());
+    m_hidden->setToolTip(hidden);
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;

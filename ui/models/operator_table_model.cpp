@@ -27,7 +27,8 @@ void OperatorTableModel::take() {
             const graph::Expr& expr = graph.expr(id);
             const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output || layout::Outline::isConstant(expr);
             if (plain || expr.outputs.empty()) continue;
-            const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
+            // The call of a module is no operator of a domain.
+            const QString domain = expr.op.name.empty() ? QString() : expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
             const auto [at, isNew] = rowOf.try_emplace({operatorText(expr), domain}, m_rows.size());
             if (isNew) m_rows.push_back({operatorText(expr), domain, measures.text(CategoryColumn, expr.outputs.front()), {}, 0, 0, 0});
             Row& row = m_rows[at->second];

@@ -28,7 +28,7 @@ ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
     m_view->setUniformRowHeights(true);
     m_view->setFrameShape(QFrame::NoFrame);
     m_view->setExpandsOnDoubleClick(false);
-    m_view->setTextElideMode(Qt::ElideRight);
+    m_view->setTextElideMode(Qt::ElideMiddle);  // what tells encoder_layer_3 from encoder_layer_4 is at the end
     m_view->header()->setStretchLastSection(false);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::NameColumn, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::ClassColumn, QHeaderView::Interactive);
