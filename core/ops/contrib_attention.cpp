@@ -206,17 +206,24 @@ EagerResult decoderMultiHead(Eager& e) {
     return attentionResults(e, attend(e, parts.q, k, v, mask, e.context().wants(3)), k, v);
 }
 
+/// Heads times what each has; unknown if either is, or if a file's numbers are absurd.
+Dim times(const Dim& heads, const Dim& size) {
+    std::int64_t product = 0;
+    if (!heads.known() || !size.known() || __builtin_mul_overflow(heads.value, size.value, &product)) return {};
+    return Dim::of(product);
+}
+
 base::Result<void> inferMultiHead(InferContext& context) {
     const auto &q = context.in(0).shape, &v = context.in(2).shape;
     const Dim heads = Dim::of(context.attributes().getInt("num_heads", 0));
     std::optional<Dims> dims;
     if (q && q->size() == 5) {
-        dims = Dims{(*q)[0], (*q)[1], (*q)[4].known() ? Dim::of((*q)[4].value * heads.value) : Dim{}};
+        dims = Dims{(*q)[0], (*q)[1], times(heads, (*q)[4])};
     } else if (q && q->size() == 3) {
         dims = q;
         if (!context.has(1)) dims->back() = dims->back().known() ? Dim::of(dims->back().value / 3) : Dim{};
         else if (v && v->size() == 3) dims->back() = v->back();
-        else if (v && v->size() == 4) dims->back() = v->back().known() ? Dim::of(v->back().value * heads.value) : Dim{};
+        else if (v && v->size() == 4) dims->back() = times(heads, v->back());
         else if (context.has(2)) dims->back() = Dim{};
     }
     const Dim batch = q && !q->empty() ? q->front() : Dim{};
