@@ -156,8 +156,8 @@ base::Result<void> inferUnfold(InferContext& context) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("dim", -1), dims->size()));
         const std::int64_t size = context.attributes().getInt("size", 1), step = context.attributes().getInt("step", 1);
         Dim& dim = (*dims)[axis];
-        dim = dim.known() && step > 0 && dim.value >= size ? Dim::of((dim.value - size) / step + 1) : Dim{};
-        dims->push_back(Dim::of(size));
+        dim = dim.known() && size >= 0 && step > 0 && dim.value >= size ? Dim::of((dim.value - size) / step + 1) : Dim{};
+        dims->push_back(size >= 0 ? Dim::of(size) : Dim{});
     }
     setLike(context, 0, std::move(dims));
     return {};
