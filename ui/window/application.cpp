@@ -47,19 +47,19 @@ void onStartMessage(QtMsgType type, const QMessageLogContext&, const QString& me
     std::_Exit(error.exitStatus());
 }
 
-/// Stands around the making of the application.
-class StartMessages {
-  public:
-    StartMessages() : m_before(qInstallMessageHandler(onStartMessage)) {}
-    ~StartMessages() { qInstallMessageHandler(m_before); }
+QtMessageHandler g_qtMessages = nullptr;
 
-  private:
-    QtMessageHandler m_before;
-};
+/// What Qt remarks about pictures' colour profiles and platforms is for its developers: the error stream is for Sonde's own
+/// lines. Whoever asks for Qt's by its own variable gets them.
+void onMessage(QtMsgType type, const QMessageLogContext& context, const QString& message) {
+    if (type == QtFatalMsg || type == QtCriticalMsg || !qEnvironmentVariableIsEmpty("QT_LOGGING_RULES")) g_qtMessages(type, context, message);
+}
 
 std::unique_ptr<QApplication> makeApplication(int& argc, char** argv) {
-    const StartMessages guard;
-    return std::make_unique<QApplication>(argc, argv);
+    g_qtMessages = qInstallMessageHandler(onStartMessage);
+    auto application = std::make_unique<QApplication>(argc, argv);
+    qInstallMessageHandler(onMessage);
+    return application;
 }
 
 }  // namespace

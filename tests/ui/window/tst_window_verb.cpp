@@ -1,0 +1,92 @@
+// `sonde window MODEL --screenshot FILE`: the real program, its picture, its error stream and its exit status.
+
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+struct Outcome {
+    int status = -1;
+    QString err;
+};
+
+Outcome runWindow(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), QStringList{QStringLiteral("window")} + arguments);
+    if (!process.waitForFinished(120'000)) return {};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardError())};
+}
+
+QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
+
+}  // namespace
+
+class TestWindowVerb : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void init() { QVERIFY(m_folder.isValid()); }
+    void thePictureHasTheSizeThatWasAskedFor();
+    void aScriptRunsOnAPhotograph();
+    void whatIsWrongIsOneLineAndAStatus_data();
+    void whatIsWrongIsOneLineAndAStatus();
+
+  private:
+    QString script(const QByteArray& lines) {
+        QFile file(m_folder.filePath(QStringLiteral("script.txt")));
+        if (file.open(QIODevice::WriteOnly)) file.write(lines);
+        return file.fileName();
+    }
+
+    QTemporaryDir m_folder;
+};
+
+void TestWindowVerb::thePictureHasTheSizeThatWasAskedFor() {
+    const QString file = m_folder.filePath(QStringLiteral("plain.png"));
+    const Outcome outcome = runWindow({model("mlp_functional.onnx"), "--screenshot", file, "--size", "900x600", "--theme", "dark"});
+    QCOMPARE(outcome.err, QString());
+    QCOMPARE(outcome.status, 0);
+    const QImage picture(file);
+    QCOMPARE(picture.size(), QSize(900, 600));
+    QVERIFY(qGray(picture.pixel(450, 300)) < 100);  // the canvas of the dark theme
+}
+
+/// The samples' photograph has a colour profile that libpng remarks upon: that is not for the user.
+void TestWindowVerb::aScriptRunsOnAPhotograph() {
+    const QString before = m_folder.filePath(QStringLiteral("before.png"));
+    const QString after = m_folder.filePath(QStringLiteral("after.png"));
+    const QString photograph = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/chelsea.png");
+    const QByteArray lines = "screenshot " + before.toUtf8() + "\ninput x " + photograph.toUtf8() + "\nwatch relu\nrun\nselect relu\n";
+    const Outcome outcome = runWindow({"zoo:resnet18_slim", "--screenshot", after, "--script", script(lines)});
+    QCOMPARE(outcome.err, QString());
+    QCOMPARE(outcome.status, 0);
+    QCOMPARE(QImage(before).size(), QImage(after).size());
+    QVERIFY(QImage(before) != QImage(after));
+}
+
+void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QByteArray>("lines");
+    QTest::addColumn<int>("status");
+    QTest::addColumn<QString>("word");
+    QTest::newRow("no such model") << m_folder.filePath("none.onnx") << QByteArray("wait\n") << 3 << "none.onnx";
+    QTest::newRow("not a model") << QStringLiteral(SONDE_SOURCE_DIR "/README.md") << QByteArray("wait\n") << 3 << "README.md";
+    QTest::newRow("no such node") << model("mlp_functional.onnx") << QByteArray("wait\nselect nobody\n") << 2 << "line 2";
+    QTest::newRow("no such word") << model("mlp_functional.onnx") << QByteArray("dance\n") << 2 << "line 1";
+}
+
+void TestWindowVerb::whatIsWrongIsOneLineAndAStatus() {
+    QFETCH(QString, file);
+    QFETCH(QByteArray, lines);
+    QFETCH(QString, word);
+    const QString picture = m_folder.filePath(QStringLiteral("never.png"));
+    const Outcome outcome = runWindow({file, "--screenshot", picture, "--script", script(lines)});
+    QTEST(outcome.status, "status");
+    QVERIFY2(outcome.err.startsWith(QStringLiteral("sonde: error: ")), qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains(word), qPrintable(outcome.err));
+}
+
+QTEST_GUILESS_MAIN(TestWindowVerb)
+#include "tst_window_verb.moc"
