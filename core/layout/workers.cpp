@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/layout/engine/layered.h"
+#include "core/layout/engine/pack.h"
 #include "core/layout/worker_process.h"
 
 namespace sonde::layout {
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kProgram = "sonde-layout-worker";
+constexpr std::chrono::milliseconds kLeastBudget{50};  ///< for one of several parts
 
 bool isProgram(const fs::path& path) {
     std::error_code ignored;
@@ -52,6 +54,9 @@ class LayoutWorkers::Impl {
         WorkerProcess process;
         bool busy = false;
     };
+
+    /// A connected graph.
+    base::Result<BoxLayout> layoutPart(const BoxGraph& graph, const base::WorkContext& work, std::chrono::milliseconds budget);
 
     /// A free slot, a living process before one that must be started; null if stopped while waiting.
     Slot* acquire(const std::stop_token& stop) {
@@ -117,28 +122,38 @@ fs::path LayoutWorkers::findProgram() {
 base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base::WorkContext& work,
                                               std::chrono::milliseconds budget) {
     SONDE_TRY(validate(graph));
+    const auto begin = std::chrono::steady_clock::now();
+    return layoutParts(graph, [&](const BoxGraph& part) {
+        const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+        // Many small parts, each quick, may take longer than one budget together.
+        return m_impl->layoutPart(part, work, std::max(budget - gone, std::min(budget, kLeastBudget)));
+    });
+}
+
+base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, const base::WorkContext& work,
+                                                        std::chrono::milliseconds budget) {
     auto layered = [&](std::string why) -> base::Result<BoxLayout> {
         SONDE_ASSIGN(BoxLayout layout, layoutLayered(graph, work));
         layout.note = std::move(why);
         return layout;
     };
     if (graph.boxes.size() < 2 || isChain(graph)) return layered({});
-    if (m_impl->program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
+    if (program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
     const std::size_t effort = layoutEffort(graph);
     if (expectedMs(effort) > static_cast<double>(budget.count())) {
         return layered("too large for Graphviz within " + std::to_string(budget.count()) + " ms");
     }
     const std::vector<std::byte> request = encode(graph);
-    Impl::Slot* slot = m_impl->acquire(work.stop);
+    Slot* slot = acquire(work.stop);
     if (!slot) return base::cancelled("laying out");
-    const WorkerProcess::Answer answer = slot->process.ask(m_impl->program, request, budget, work.stop);
+    const WorkerProcess::Answer answer = slot->process.ask(program, request, budget, work.stop);
     std::optional<BoxLayout> layout;
     if (answer.outcome == WorkerProcess::Outcome::Reply) {
         auto decoded = decodeLayout(answer.bytes);
         if (decoded && answers(*decoded, graph)) layout = std::move(decoded).value();
         else slot->process.end();
     }
-    m_impl->release(slot);
+    release(slot);
     if (layout) return std::move(*layout);
     switch (answer.outcome) {
         case WorkerProcess::Outcome::Stopped: return base::cancelled("laying out");
@@ -146,7 +161,7 @@ base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base:
             return layered("Graphviz did not end within " + std::to_string(budget.count()) + " ms");
         case WorkerProcess::Outcome::Broken: return layered("the layout helper crashed");
         case WorkerProcess::Outcome::NoProgram:
-            return layered("the layout helper cannot be started (" + m_impl->program.string() + ")");
+            return layered("the layout helper cannot be started (" + program.string() + ")");
         case WorkerProcess::Outcome::Refused: return layered("Graphviz refused the graph");
         case WorkerProcess::Outcome::Reply: break;
     }

@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLargestSide = 20'000;  ///< of what the metrics may say
 constexpr double kWidthStep = 16;        ///< so that names of almost equal length give equal boxes
+constexpr double kPortStep = 28;         ///< between the ports of a closed item, if there is room
 constexpr std::size_t kMaxNotes = 20;
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
@@ -85,6 +86,12 @@ class Arranger {
         return across() ? box.y + inside.origin.y - inside.size.height / 2 : box.x + inside.origin.x - inside.size.width / 2;
     }
 
+    /// Ports of a closed item: evenly about its middle.
+    double placeOf(const Box& box, LevelEdge::Place place) const {
+        const double step = std::min(kPortStep, (across() ? box.height : box.width) / (place.count + 1));
+        return (place.index - (place.count - 1) / 2.0) * step;
+    }
+
     static std::uint64_t portKey(std::uint32_t level, NodeId value, bool out) {
         return (std::uint64_t{level} << 33) ^ (std::uint64_t{value.value} << 1) ^ (out ? 1 : 0);
     }
@@ -97,7 +104,7 @@ class Arranger {
         graph.rankSep = std::clamp(m_draft.view->rankSep, 1.0, 1000.0);
         for (const std::uint32_t item : level.members) {
             const Size size = sizeOf(item, insides);
-            graph.boxes.push_back({size.width, size.height});
+            graph.boxes.push_back({size.width, size.height, Pin::Free, m_draft.levelOf[item] == kNone});
         }
         graph.boxes.insert(graph.boxes.end(), level.portsIn.size(), {0, 0, Pin::First});
         graph.boxes.insert(graph.boxes.end(), level.portsOut.size(), {0, 0, Pin::Last});
@@ -105,6 +112,8 @@ class Arranger {
             BoxEdge box{boxOf(level, edge.from), boxOf(level, edge.to), {}, {}, edge.atStub ? 1.0 : 8.0};
             if (edge.fromPort.valid()) box.fromPort = portOf(level.members[edge.from], edge.fromPort, true, insides);
             if (edge.toPort.valid()) box.toPort = portOf(level.members[edge.to], edge.toPort, false, insides);
+            if (edge.fromPlace.count > 1) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);
+            if (edge.toPlace.count > 1) box.toPort = placeOf(graph.boxes[box.to], edge.toPlace);
             graph.edges.push_back(box);
         }
         for (std::size_t i = 0; i < level.portsIn.size(); ++i) m_portIndex[portKey(levelIndex, level.portsIn[i], false)] = i;

@@ -54,6 +54,10 @@ class Connector {
         if (m_view.hubReaders > 0 || m_view.longSpan > 0) makeStubs();
         for (const Connection& connection : m_connections) addLine(connection, false);
         for (const Connection& connection : m_fromStubs) addLine(connection, true);
+        for (Level& level : m_draft.levels) {
+            sortPortsOut(level);
+            givePlaces(level);
+        }
     }
 
   private:
@@ -87,7 +91,10 @@ class Connector {
         std::sort(order.begin(), order.end());
         std::vector<Connection> kept;
         kept.reserve(order.size());
-        for (const std::uint32_t i : order) kept.push_back(m_connections[i]);
+        for (const std::uint32_t i : order) {
+            kept.push_back(m_connections[i]);
+            kept.back().order = static_cast<std::uint32_t>(kept.size() - 1);
+        }
         m_connections = std::move(kept);
     }
 
@@ -249,7 +256,7 @@ class Connector {
             stub.what.values.push_back(connection.value);
             if (connection.from != stub.source.value) stub.source = ItemId();
             ++m_draft.items[connection.from].stubs;
-            m_fromStubs.push_back({connection.value, index, reader});
+            m_fromStubs.push_back({connection.value, index, reader, connection.order});
         }
         const ItemDescription& read = m_draft.items[reader].what;
         stub.key = {ItemKind::Stub, read.expr, read.kind == ItemKind::Module ? read.scope : ScopeId(), read.body,
@@ -272,6 +279,8 @@ class Connector {
             const std::uint32_t levelIndex = m_draft.levelAround(way == Way::Down ? b : a);
             LevelEdge edge;
             edge.atStub = fromStub;
+            edge.value = value;
+            edge.order = connection.order;
             edge.from = way == Way::Down ? inPort(levelIndex, value) : m_draft.slot[a];
             if (way != Way::Down && ported) edge.fromPort = value;
             edge.to = way == Way::Up ? outPort(levelIndex, value) : m_draft.slot[b];
@@ -309,7 +318,49 @@ class Connector {
         const auto key = std::tuple(levelIndex, edge.from, edge.to, edge.fromPort.value, edge.toPort.value);
         const auto [found, isNew] = m_edgeOf.try_emplace(key, static_cast<std::uint32_t>(level.edges.size()));
         if (isNew) level.edges.push_back(edge);
+        else level.edges[found->second].order = std::min(level.edges[found->second].order, edge.order);
         return found->second;
+    }
+
+    void sortPortsOut(Level& level) const {
+        std::vector<std::uint32_t> order(level.portsOut.size()), place(level.portsOut.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return level.portsOut[a] < level.portsOut[b]; });
+        std::vector<NodeId> sorted;
+        for (std::uint32_t i = 0; i < order.size(); ++i) {
+            place[order[i]] = i;
+            sorted.push_back(level.portsOut[order[i]]);
+        }
+        level.portsOut = std::move(sorted);
+        for (LevelEdge& edge : level.edges) {
+            if (edge.to & kPortOut) edge.to = kPortOut | place[edge.to & ~kPortOut];
+        }
+    }
+
+    /// Numbers the ports of closed members: those in by argument, those out by value.
+    void givePlaces(Level& level) const {
+        const auto count = level.members.size();
+        std::vector<std::vector<std::uint32_t>> in(count), out(count);
+        for (std::uint32_t i = 0; i < level.edges.size(); ++i) {
+            const LevelEdge& edge = level.edges[i];
+            if (edge.to < count && !edge.toPort.valid()) in[edge.to].push_back(i);
+            if (edge.from < count && !edge.fromPort.valid()) out[edge.from].push_back(i);
+        }
+        for (std::size_t member = 0; member < count; ++member) {
+            if (m_draft.levelOf[level.members[member]] != kNone) continue;
+            auto byOrder = [&](auto a, auto b) { return level.edges[a].order < level.edges[b].order; };
+            std::stable_sort(in[member].begin(), in[member].end(), byOrder);
+            for (std::uint32_t k = 0; k < in[member].size(); ++k)
+                level.edges[in[member][k]].toPlace = {k, static_cast<std::uint32_t>(in[member].size())};
+            std::vector<NodeId> values;
+            for (const auto i : out[member]) values.push_back(level.edges[i].value);
+            std::sort(values.begin(), values.end());
+            values.erase(std::unique(values.begin(), values.end()), values.end());
+            for (const auto i : out[member]) {
+                const auto at = std::lower_bound(values.begin(), values.end(), level.edges[i].value) - values.begin();
+                level.edges[i].fromPlace = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(values.size())};
+            }
+        }
     }
 
     template <typename Tuple>

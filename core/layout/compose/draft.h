@@ -17,6 +17,7 @@ struct Connection {
     NodeId value;
     std::uint32_t from = kNone;  ///< index of an item
     std::uint32_t to = kNone;
+    std::uint32_t order = 0;  ///< among all: by the readers' execution, then by their arguments
 };
 
 /// Marks the number of a port in a level's border.
@@ -29,6 +30,14 @@ struct LevelEdge {
     std::uint32_t to = kNone;
     NodeId fromPort;  ///< the value by whose port it leaves an open member; none: the member itself is the end
     NodeId toPort;
+    /// By which port it enters or leaves a closed member, in the order of arguments or of outputs.
+    struct Place {
+        std::uint32_t index = 0;
+        std::uint32_t count = 1;
+    };
+    Place fromPlace, toPlace;
+    NodeId value;             ///< the first one that it carries
+    std::uint32_t order = 0;  ///< least Connection::order of those that it carries
     bool atStub = false;
 };
 
@@ -37,7 +46,7 @@ struct Level {
     std::uint32_t container = kNone;     ///< item; none: the top
     std::uint32_t depth = 0;
     std::vector<std::uint32_t> members;  ///< items
-    std::vector<NodeId> portsIn, portsOut;
+    std::vector<NodeId> portsIn, portsOut;  ///< in the order of first use inside; of being made
     std::vector<LevelEdge> edges;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 // Change the letters at the end when the meaning of the bytes or the engines' results change: old cache files are
 // then ignored.
-constexpr std::uint32_t kGraphMagic = 0x31474253;   // "SBG1"
+constexpr std::uint32_t kGraphMagic = 0x32474253;   // "SBG2"; another number also makes stored layouts void
 constexpr std::uint32_t kLayoutMagic = 0x334c4253;  // "SBL3"
 constexpr double kLimit = 1e7;                      // of any side, distance or weight
 
@@ -65,7 +65,7 @@ base::Result<void> validate(const BoxGraph& graph) {
 
 std::vector<std::byte> encode(const BoxGraph& graph) {
     ByteWriter out;
-    out.reserve(32 + graph.boxes.size() * 17 + graph.edges.size() * 34);
+    out.reserve(32 + graph.boxes.size() * 18 + graph.edges.size() * 34);
     out.put(kGraphMagic);
     out.put(static_cast<std::uint8_t>(graph.direction));
     out.put(graph.nodeSep);
@@ -75,6 +75,7 @@ std::vector<std::byte> encode(const BoxGraph& graph) {
         out.put(box.width);
         out.put(box.height);
         out.put(static_cast<std::uint8_t>(box.pin));
+        out.put(static_cast<std::uint8_t>(box.loosePorts));
     }
     out.put(static_cast<std::uint32_t>(graph.edges.size()));
     for (const BoxEdge& edge : graph.edges) {
@@ -94,11 +95,12 @@ base::Result<BoxGraph> decodeGraph(std::span<const std::byte> bytes) {
     graph.direction = in.get<std::uint8_t>() == 0 ? Direction::TopDown : Direction::LeftRight;
     graph.nodeSep = in.get<double>();
     graph.rankSep = in.get<double>();
-    graph.boxes.resize(in.getCount(17));
+    graph.boxes.resize(in.getCount(18));
     for (Box& box : graph.boxes) {
         box.width = in.get<double>();
         box.height = in.get<double>();
         box.pin = static_cast<Pin>(in.get<std::uint8_t>());
+        box.loosePorts = in.get<std::uint8_t>() != 0;
     }
     graph.edges.resize(in.getCount(34));
     for (BoxEdge& edge : graph.edges) {

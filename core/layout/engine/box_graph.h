@@ -17,13 +17,15 @@ namespace sonde::layout {
 
 enum class Direction : std::uint8_t { TopDown, LeftRight };
 
-/// Where a box may stand in the direction of the flow.
+/// Where a box may stand in the direction of the flow. First boxes stand in their order, and so do Last ones.
 enum class Pin : std::uint8_t { Free, First, Last };
 
 struct Box {
     double width = 0;
     double height = 0;
     Pin pin = Pin::Free;
+    /// Its ports say in which order edges meet its borders, but its middle is what should be in line with other boxes.
+    bool loosePorts = false;
     bool operator==(const Box&) const = default;
 };
 

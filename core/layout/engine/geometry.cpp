@@ -11,7 +11,41 @@ double distance(Point a, Point b) { return std::hypot(b.x - a.x, b.y - a.y); }
 
 Point between(Point a, Point b, double t) { return {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; }
 
+/// Whether a straight line has a point in a rectangle: what of it lies between each pair of sides (Liang, Barsky 1984).
+bool lineMeets(Point a, Point b, const Rect& rect) {
+    double low = 0, high = 1;
+    auto cut = [&](double from, double to, double least, double most) {
+        const double step = to - from;
+        if (std::abs(step) < 1e-12) return from >= least && from <= most;
+        const double enter = (least - from) / step, leave = (most - from) / step;
+        low = std::max(low, std::min(enter, leave));
+        high = std::min(high, std::max(enter, leave));
+        return low <= high;
+    };
+    return cut(a.x, b.x, rect.x, rect.right()) && cut(a.y, b.y, rect.y, rect.bottom());
+}
+
+/// Halves a cubic until it is as good as its chord.
+bool cubicMeets(const Point* p, const Rect& rect, int depth) {
+    const double left = std::min({p[0].x, p[1].x, p[2].x, p[3].x}), right = std::max({p[0].x, p[1].x, p[2].x, p[3].x});
+    const double top = std::min({p[0].y, p[1].y, p[2].y, p[3].y}), bottom = std::max({p[0].y, p[1].y, p[2].y, p[3].y});
+    if (right < rect.x || left > rect.right() || bottom < rect.y || top > rect.bottom()) return false;
+    auto bend = [](Point a, Point b, Point c) { return std::abs(a.x - 2 * b.x + c.x) + std::abs(a.y - 2 * b.y + c.y); };
+    if (depth == 0 || bend(p[0], p[1], p[2]) + bend(p[1], p[2], p[3]) < 0.1) return lineMeets(p[0], p[3], rect);
+    const Point a = between(p[0], p[1], 0.5), b = between(p[1], p[2], 0.5), c = between(p[2], p[3], 0.5);
+    const Point d = between(a, b, 0.5), e = between(b, c, 0.5), middle = between(d, e, 0.5);
+    const Point first[] = {p[0], a, d, middle}, second[] = {middle, e, c, p[3]};
+    return cubicMeets(first, rect, depth - 1) || cubicMeets(second, rect, depth - 1);
+}
+
 }  // namespace
+
+bool passesThrough(const Path& path, const Rect& rect) {
+    for (std::size_t s = 0; s < path.segments(); ++s) {
+        if (cubicMeets(path.points.data() + 3 * s, rect, 12)) return true;
+    }
+    return false;
+}
 
 Rect united(const Rect& a, const Rect& b) {
     const double left = std::min(a.x, b.x);

@@ -72,4 +72,7 @@ struct Path {
     bool operator==(const Path&) const = default;
 };
 
+/// True if the curve has a point inside the rectangle or on its border.
+bool passesThrough(const Path& path, const Rect& rect);
+
 }  // namespace sonde::layout

@@ -1,6 +1,7 @@
 #include "core/layout/engine/layered.h"
 
 #include "core/layout/engine/layered/proper_graph.h"
+#include "core/layout/engine/pack.h"
 
 namespace sonde::layout {
 
@@ -8,15 +9,8 @@ namespace {
 
 int sweepsFor(std::size_t vertices) { return vertices <= 5'000 ? 16 : vertices <= 30'000 ? 6 : 3; }
 
-}  // namespace
-
-base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkContext& work) {
-    SONDE_TRY(validate(graph));
-    if (graph.direction == Direction::LeftRight) {
-        SONDE_ASSIGN(BoxLayout layout, layoutLayered(transposed(graph), work));
-        transpose(layout);
-        return layout;
-    }
+/// A connected graph, top-down.
+base::Result<BoxLayout> layOutPart(const BoxGraph& graph, const base::WorkContext& work) {
     const char* const kWhere = "laying out";
     layered::ProperGraph proper = layered::makeProper(graph);
     if (work.cancelled()) return base::cancelled(kWhere);
@@ -25,6 +19,18 @@ base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkCon
     const std::vector<double> x = layered::placeAcross(proper);
     if (work.cancelled()) return base::cancelled(kWhere);
     return layered::route(proper, x);
+}
+
+}  // namespace
+
+base::Result<BoxLayout> layoutLayered(const BoxGraph& graph, const base::WorkContext& work) {
+    SONDE_TRY(validate(graph));
+    return layoutParts(graph, [&](const BoxGraph& part) -> base::Result<BoxLayout> {
+        if (part.direction == Direction::TopDown) return layOutPart(part, work);
+        SONDE_ASSIGN(BoxLayout layout, layOutPart(transposed(part), work));
+        transpose(layout);
+        return layout;
+    });
 }
 
 std::size_t layoutEffort(const BoxGraph& graph) {

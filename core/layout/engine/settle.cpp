@@ -1,7 +1,9 @@
 #include "core/layout/engine/settle.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "core/layout/engine/clear.h"
 
 namespace sonde::layout {
 
@@ -50,34 +52,9 @@ void flip(Path& path) {
     for (Point& p : path.points) p.y = -p.y;
 }
 
-struct Rank {
-    std::size_t index = 0;
-    double top = 0;
-    double bottom = 0;
-};
-
-std::vector<Rank> ranksOf(const BoxLayout& layout) {
-    std::vector<std::size_t> order(layout.boxes.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    auto middle = [&](std::size_t i) { return layout.boxes[i].center().y; };
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return middle(a) < middle(b); });
-    std::vector<Rank> ranks(layout.boxes.size());
-    std::size_t index = 0;
-    for (std::size_t i = 0; i < order.size(); ++index) {
-        std::size_t end = i;
-        Rank rank{index, layout.boxes[order[i]].y, layout.boxes[order[i]].bottom()};
-        for (; end < order.size() && middle(order[end]) - middle(order[i]) < 1.5; ++end) {
-            rank.top = std::min(rank.top, layout.boxes[order[end]].y);
-            rank.bottom = std::max(rank.bottom, layout.boxes[order[end]].bottom());
-        }
-        for (; i < end; ++i) ranks[order[i]] = rank;
-    }
-    return ranks;
-}
-
 class Settler {
   public:
-    Settler(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_ranks(ranksOf(layout)) {}
+    Settler(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout), m_rows(rowsOf(layout)) {}
 
     void run() {
         for (std::size_t i = 0; i < m_graph.edges.size(); ++i) leadToPorts(i);
@@ -90,11 +67,12 @@ class Settler {
         for (std::size_t box = 0; box < count; ++box) {
             if (m_graph.boxes[box].pin != Pin::Free) continue;
             const Rect& rect = m_layout.boxes[box];
-            const Stand stand = standOf(rect.height, m_ranks[box].bottom - m_ranks[box].top, m_graph.rankSep,
+            const Stand stand = standOf(rect.height, m_rows[box].bottom - m_rows[box].top, m_graph.rankSep,
                                         !in[box].empty(), !out[box].empty());
             if (stand == Stand::Top && regular(box, in[box], out[box])) moveUp(box, in[box], out[box]);
             if (stand == Stand::Bottom && regular(box, in[box], out[box])) moveDown(box, out[box]);
         }
+        clearEdges(m_graph, m_layout, m_rows);
     }
 
   private:
@@ -102,7 +80,7 @@ class Settler {
     /// anew within the gap, of longer ones the ends.
     void leadToPorts(std::size_t i) {
         const BoxEdge& edge = m_graph.edges[i];
-        const Rank &from = m_ranks[edge.from], &to = m_ranks[edge.to];
+        const Row &from = m_rows[edge.from], &to = m_rows[edge.to];
         if ((!edge.fromPort && !edge.toPort) || to.index <= from.index) return;
         Path& path = m_layout.edges[i];
         const Point start = path.start(), end = path.end();
@@ -130,8 +108,8 @@ class Settler {
         flip(path);
     }
 
-    double above(std::size_t box) const { return m_ranks[box].top - m_graph.rankSep / 2; }
-    double below(std::size_t box) const { return m_ranks[box].bottom + m_graph.rankSep / 2; }
+    double above(std::size_t box) const { return m_rows[box].top - m_graph.rankSep / 2; }
+    double below(std::size_t box) const { return m_rows[box].bottom + m_graph.rankSep / 2; }
 
     bool regular(std::size_t box, const std::vector<std::uint32_t>& in, const std::vector<std::uint32_t>& out) const {
         const Rect& rect = m_layout.boxes[box];
@@ -148,7 +126,7 @@ class Settler {
 
     void moveUp(std::size_t box, const std::vector<std::uint32_t>& in, const std::vector<std::uint32_t>& out) {
         Rect& rect = m_layout.boxes[box];
-        rect.y = m_ranks[box].top;
+        rect.y = m_rows[box].top;
         for (const std::uint32_t i : in) {
             Path& path = m_layout.edges[i];
             bendEnd(path, above(box), {path.end().x, rect.y});
@@ -163,7 +141,7 @@ class Settler {
 
     void moveDown(std::size_t box, const std::vector<std::uint32_t>& out) {
         Rect& rect = m_layout.boxes[box];
-        rect.y = m_ranks[box].bottom - rect.height;
+        rect.y = m_rows[box].bottom - rect.height;
         for (const std::uint32_t i : out) {
             Path& path = m_layout.edges[i];
             const double x = path.start().x;
@@ -176,7 +154,7 @@ class Settler {
 
     const BoxGraph& m_graph;
     BoxLayout& m_layout;
-    std::vector<Rank> m_ranks;  // by box
+    std::vector<Row> m_rows;  // by box
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QTest>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -70,8 +71,11 @@ inline bool crosses(const Path& path, const Rect& box, double margin) {
     const Rect inner{box.x + margin, box.y + margin, box.width - 2 * margin, box.height - 2 * margin};
     if (!path.bounds().overlaps(inner)) return false;
     for (std::size_t s = 0; s < path.segments(); ++s) {
-        for (int i = 0; i <= 24; ++i) {
-            if (inner.contains(path.at(s, i / 24.0))) return true;
+        const Point *p = path.points.data() + 3 * s;
+        const double length = std::hypot(p[3].x - p[0].x, p[3].y - p[0].y) + std::hypot(p[1].x - p[2].x, p[1].y - p[2].y);
+        const int steps = std::clamp(static_cast<int>(length / 2), 24, 4000);
+        for (int i = 0; i <= steps; ++i) {
+            if (inner.contains(path.at(s, static_cast<double>(i) / steps))) return true;
         }
     }
     return false;

@@ -9,11 +9,13 @@
 #include "core/document/document.h"
 #include "core/layout/scene.h"
 #include "tests/bench/layout_graphs.h"
-#include "tests/core/layout/box_graphs.h"
+#include "tests/core/layout/scene_rules.h"
 
 using namespace sonde::layout;
 namespace base = sonde::base;
 namespace lg = layout_graphs;
+using layout_test::brokenRule;
+using layout_test::isWithin;
 
 namespace {
 
@@ -45,55 +47,6 @@ struct Composer {
     LayoutWorkers workers{{kWorker, 2}};
     LayoutCache cache{{{}, false}};
 };
-
-bool isWithin(const SceneLayout& scene, ItemId item, ItemId box) {
-    for (; item.valid(); item = scene.item(item).parent) {
-        if (item == box) return true;
-    }
-    return false;
-}
-
-/// The first rule that a scene breaks, or empty: children inside their box and below its title, siblings apart, edges
-/// from border to border, none through a box that has nothing to do with it, all within the bounds, everything finite.
-std::string brokenRule(const SceneLayout& scene, bool through = true) {
-    const double slack = 1e-6;
-    auto grown = [&](Rect r) { return Rect{r.x - slack, r.y - slack, r.width + 2 * slack, r.height + 2 * slack}; };
-    for (std::size_t i = 0; i < scene.items.size(); ++i) {
-        const SceneItem& item = scene.items[i];
-        const std::string name = "item " + std::to_string(i);
-        if (!std::isfinite(item.rect.x + item.rect.y + item.rect.width + item.rect.height)) return name + " is not finite";
-        Rect room = scene.bounds;
-        if (item.parent.valid()) {
-            room = scene.item(item.parent).rect;
-            room.y += scene.item(item.parent).titleHeight;
-            room.height -= scene.item(item.parent).titleHeight;
-        }
-        if (!grown(room).contains(item.rect)) return name + " is not inside its box";
-        const auto& siblings = item.children;
-        for (std::size_t a = 0; a < siblings.size(); ++a) {
-            for (std::size_t b = 0; b < a; ++b) {
-                Rect smaller = scene.item(siblings[a]).rect;
-                smaller = {smaller.x + slack, smaller.y + slack, smaller.width - 2 * slack, smaller.height - 2 * slack};
-                if (smaller.overlaps(scene.item(siblings[b]).rect)) return "children of " + name + " overlap";
-            }
-        }
-    }
-    for (std::size_t i = 0; i < scene.edges.size(); ++i) {
-        const SceneEdge& edge = scene.edges[i];
-        const std::string name = "edge " + std::to_string(i);
-        if (edge.path.empty() || !std::isfinite(edge.path.bounds().width + edge.path.bounds().height)) return name + " has no path";
-        if (!layout_test::onBorder(scene.item(edge.from).rect, edge.path.start())) return name + " does not begin at its item";
-        if (!layout_test::onBorder(scene.item(edge.to).rect, edge.path.end())) return name + " does not end at its item";
-        if (!grown(scene.bounds).contains(edge.path.bounds())) return name + " leaves the picture";
-        if (edge.values.empty()) return name + " carries nothing";
-        for (std::size_t k = 0; through && k < scene.items.size(); ++k) {
-            const ItemId box(k);
-            if (isWithin(scene, edge.from, box) || isWithin(scene, edge.to, box)) continue;
-            if (layout_test::crosses(edge.path, scene.item(box).rect, 1.5)) return name + " passes through item " + std::to_string(k);
-        }
-    }
-    return {};
-}
 
 std::vector<std::string> valueNames(const Composer& composer, const std::vector<NodeId>& values) {
     std::vector<std::string> names;

@@ -87,41 +87,66 @@ class Graphviz::Impl {
         Agsym_t* const label = attribute(graph, AGNODE, "label", "");
         Agsym_t* const width = attribute(graph, AGNODE, "width", "0.75");
         Agsym_t* const height = attribute(graph, AGNODE, "height", "0.5");
-        std::vector<bool> ported(boxes.boxes.size(), false);
-        for (const BoxEdge& edge : boxes.edges) {
-            if (edge.fromPort) ported[edge.from] = true;
-            if (edge.toPort) ported[edge.to] = true;
-        }
+        findPorts(boxes);
         m_nodes.clear();
-        m_fields.assign(boxes.boxes.size(), 0);
         for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
             const Box& box = boxes.boxes[i];
             Agnode_t* node = agnode(graph, nullptr, 1);
             m_nodes.push_back(node);
             set(node, width, inches(box.width));
             set(node, height, inches(box.height));
-            if (!ported[i] || box.width < 16) continue;
-            m_fields[i] = static_cast<int>(std::clamp(box.width / 12, 2.0, 48.0));
+            const Ports& ports = m_ports[i];
+            if (!ports.any) continue;
             set(node, shape, "record");
-            set(node, label, recordLabel(m_fields[i]));
+            if (box.loosePorts) set(node, label, "{" + narrow(fields("i", ports.in.size())) + "|" + narrow(fields("o", ports.out.size())) + "}");
+            else set(node, label, "{{" + fields("i", ports.even) + "}|{" + fields("o", ports.even) + "}}");
         }
     }
 
-    /// Two rows of equal fields, i0 … on the top border and o0 … on the bottom border: the only way to tell `dot` where
-    /// on a border an edge ends.
-    static std::string recordLabel(int fields) {
-        std::string top, bottom;
-        for (int k = 0; k < fields; ++k) {
-            const std::string separator = k > 0 ? "|" : "", number = std::to_string(k);
-            top += separator + "<i" + number + ">";
-            bottom += separator + "<o" + number + ">";
+    /// The fields of the two rows of a box: in its top border and in its bottom border. A record is the only way to tell
+    /// `dot` where on a border an edge ends.
+    struct Ports {
+        bool any = false;
+        std::size_t even = 0;         ///< how many of equal width
+        std::vector<double> in, out;  ///< or, for loose ports, one for each that there is, from left to right
+    };
+
+    void findPorts(const BoxGraph& boxes) {
+        m_ports.assign(boxes.boxes.size(), {});
+        for (const BoxEdge& edge : boxes.edges) {
+            if (edge.fromPort) m_ports[edge.from].out.push_back(*edge.fromPort);
+            if (edge.toPort) m_ports[edge.to].in.push_back(*edge.toPort);
         }
-        return "{{" + top + "}|{" + bottom + "}}";
+        for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
+            Ports& ports = m_ports[i];
+            for (auto* row : {&ports.in, &ports.out}) {
+                std::sort(row->begin(), row->end());
+                row->erase(std::unique(row->begin(), row->end()), row->end());
+            }
+            const Box& box = boxes.boxes[i];
+            const bool told = ports.in.size() > 1 || ports.out.size() > 1 || (!box.loosePorts && ports.in.size() + ports.out.size() > 0);
+            ports.any = told && box.width >= 16;
+            ports.even = static_cast<std::size_t>(std::clamp(box.width / 12, 2.0, 48.0));
+        }
     }
 
+    static std::string fields(const char* row, std::size_t count) {
+        std::string text;
+        for (std::size_t k = 0; k < std::max<std::size_t>(1, count); ++k)
+            text += (k > 0 ? "|<" : "<") + (row + std::to_string(k)) + ">";
+        return text;
+    }
+
+    /// Fields of together a ninth of the width, in the middle: enough to order edges by, and the boxes' middles stay in
+    /// line. `dot` gives all fields of a row equal shares; a brace in a brace keeps the direction.
+    static std::string narrow(const std::string& row) { return "{|{{|{{" + row + "}}|}}|}"; }
+
+    /// First and last boxes have ranks of their own; edges that are not drawn keep their order.
     void addPins(Agraph_t* graph, const BoxGraph& boxes) {
+        Agsym_t* const style = attribute(graph, AGEDGE, "style", "");
         for (const auto& [pin, rank] : {std::pair(Pin::First, "source"), std::pair(Pin::Last, "sink")}) {
             Agraph_t* subgraph = nullptr;
+            Agnode_t* before = nullptr;
             for (std::size_t i = 0; i < boxes.boxes.size(); ++i) {
                 if (boxes.boxes[i].pin != pin) continue;
                 if (!subgraph) {
@@ -129,6 +154,8 @@ class Graphviz::Impl {
                     agset(subgraph, const_cast<char*>("rank"), const_cast<char*>(rank));
                 }
                 agsubnode(subgraph, m_nodes[i], 1);
+                if (before) set(agedge(graph, before, m_nodes[i], nullptr, 1), style, "invis");
+                before = m_nodes[i];
             }
         }
     }
@@ -149,9 +176,16 @@ class Graphviz::Impl {
     }
 
     std::string port(const BoxGraph& boxes, std::uint32_t box, double offset, const char* row, const char* side) const {
-        if (m_fields[box] == 0) return side;
-        const double along = (offset + boxes.boxes[box].width / 2) / boxes.boxes[box].width;
-        const int field = std::clamp(static_cast<int>(along * m_fields[box]), 0, m_fields[box] - 1);
+        const Ports& ports = m_ports[box];
+        if (!ports.any) return side;
+        std::size_t field = 0;
+        if (boxes.boxes[box].loosePorts) {
+            const auto& all = row[0] == 'i' ? ports.in : ports.out;
+            field = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), offset) - all.begin());
+        } else {
+            const double along = (offset + boxes.boxes[box].width / 2) / boxes.boxes[box].width;
+            field = static_cast<std::size_t>(std::clamp(along * static_cast<double>(ports.even), 0.0, static_cast<double>(ports.even - 1)));
+        }
         return row + std::to_string(field) + ":" + side;
     }
 
@@ -206,7 +240,7 @@ class Graphviz::Impl {
     GVC_t* m_context;
     std::vector<Agnode_t*> m_nodes;
     std::vector<Agedge_t*> m_edges;
-    std::vector<int> m_fields;  // by box: fields in each row of its record, 0 if it is a plain box
+    std::vector<Ports> m_ports;  // by box
 };
 
 Graphviz::Graphviz() : m_impl(std::make_unique<Impl>()) {}

@@ -91,6 +91,12 @@ class CrossingReducer {
     }
 
   private:
+    /// Pinned boxes have their rank for themselves and stand in their order.
+    bool isFixed(Index r) const {
+        const Index first = m_graph.ranks[r].front();
+        return !m_graph.isPlace(first) && m_graph.graph->boxes[first].pin != Pin::Free;
+    }
+
     double barycentre(Index vertex, bool fromAbove) const {
         const auto& start = fromAbove ? m_graph.upStart : m_graph.downStart;
         const auto& links = fromAbove ? m_graph.upLinks : m_graph.downLinks;
@@ -107,6 +113,7 @@ class CrossingReducer {
     /// Sorts by barycentre; vertices without neighbours on that side keep their places in the row.
     void sortRank(Index r, bool fromAbove) {
         auto& members = m_graph.ranks[r];
+        if (isFixed(r)) return;
         std::vector<Index> moving;
         for (const Index vertex : members) {
             m_value[vertex] = barycentre(vertex, fromAbove);
@@ -157,6 +164,7 @@ class CrossingReducer {
             bool better = false;
             for (Index r = 0; r < m_graph.ranks.size(); ++r) {
                 auto& members = m_graph.ranks[r];
+                if (isFixed(r)) continue;
                 for (Index i = 0; i + 1 < members.size(); ++i) {
                     const Index a = members[i], b = members[i + 1];
                     if (degree(a) * degree(b) > 4096 || crossingsOf(a, b) <= crossingsOf(b, a)) continue;

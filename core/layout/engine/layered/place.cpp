@@ -54,10 +54,14 @@ class Placer {
     /// How far the middle of the lower end should stand right of the upper end's for a straight link. Large boxes in a
     /// row look calmer with their middles in line than with their ports.
     double offsetOf(const ProperGraph::Link& link) const {
+        if (isLoose(link.upper) || isLoose(link.lower))
+            return (isLoose(link.upper) ? 0 : link.upperPort) - (isLoose(link.lower) ? 0 : link.lowerPort);
         if (m_graph.isPlace(link.upper) || m_graph.isPlace(link.lower)) return link.upperPort - link.lowerPort;
         const double narrow = std::min(m_graph.width[link.upper], m_graph.width[link.lower]);
         return narrow > kLarge ? 0 : link.upperPort - link.lowerPort;
     }
+
+    bool isLoose(Index vertex) const { return !m_graph.isPlace(vertex) && m_graph.graph->boxes[vertex].loosePorts; }
 
     Wish wish(Index vertex, bool above, bool below) const {
         Wish total;

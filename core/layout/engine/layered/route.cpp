@@ -4,6 +4,7 @@
 
 #include "core/layout/engine/layered/proper_graph.h"
 #include "core/layout/engine/settle.h"
+#include "core/layout/engine/stretches.h"
 
 namespace sonde::layout::layered {
 
@@ -133,11 +134,6 @@ class Router {
         }
     }
 
-    /// A stretch of an edge: straight along x from one y to another.
-    struct Stretch {
-        double x, from, to;
-    };
-
     Path draw(std::size_t index) const {
         const BoxEdge& edge = m_boxes.edges[index];
         const auto& chain = m_graph.chains[index];
@@ -156,7 +152,7 @@ class Router {
             for (auto it = chain.places.rbegin(); it != chain.places.rend(); ++it) addStretch(stretches, *it, false);
         }
         stretches.push_back({to.center().x + m_end[index], m_top[last], to.y});
-        return joined(stretches);
+        return joined(stretches, m_boxes.rankSep);
     }
 
     void addStretch(std::vector<Stretch>& stretches, Index place, bool down) const {
@@ -165,33 +161,6 @@ class Router {
         Stretch& last = stretches.back();
         if (stretches.size() > 1 && last.x == x) last.to = to;  // straight on through the gap
         else stretches.push_back({x, from, to});
-    }
-
-    /// Joins stretches by curves that leave and enter upright and stay inside the gap between two ranks.
-    Path joined(const std::vector<Stretch>& stretches) const {
-        Path path;
-        path.moveTo({stretches[0].x, stretches[0].from});
-        for (std::size_t i = 0; i < stretches.size(); ++i) {
-            const Stretch& s = stretches[i];
-            if (i > 0) curve(path, stretches[i - 1], s);
-            if (s.to != path.end().y) path.lineTo({s.x, s.to});
-        }
-        if (path.empty()) path.lineTo(path.end());
-        return path;
-    }
-
-    void curve(Path& path, const Stretch& before, const Stretch& after) const {
-        const Point a{before.x, before.to}, b{after.x, after.from};
-        if (a.x == b.x && a.y != b.y) {
-            path.lineTo(b);
-        } else if (std::abs(a.y - b.y) > 1e-9) {
-            const double half = (b.y - a.y) / 2;
-            path.curveTo({a.x, a.y + half}, {b.x, b.y - half}, b);
-        } else {  // a turn round the end of a place beside a box
-            const bool below = before.to > before.from || (before.to == before.from && after.to < after.from);
-            const double reach = (below ? 0.6 : -0.6) * m_boxes.rankSep;
-            path.curveTo({a.x, a.y + reach}, {b.x, b.y + reach}, b);
-        }
     }
 
     const ProperGraph& m_graph;
