@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "core/exec/flatten.h"
 #include "core/ops/kernels/followers.h"
 
 namespace sonde::exec {
@@ -15,36 +16,64 @@ using ops::kernels::kNoInput;
 class Joiner {
   public:
     Joiner(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph)
-        : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0) {
+        : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0), m_wanted(graph.nodeCount(), false) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Expr& expr = graph.expr(steps[i].expr);
-            for (NodeId node : expr.outputs) m_made[node] = i;
-            for (NodeId node : expr.inputs) m_readBy[node].push_back(i);
+            if (steps[i].kind == Step::Kind::Enter) continue;
+            for (NodeId node : expr.outputs) {
+                // A call's outputs are made inside, unless they are put together when it is left.
+                if (source(node) == node) m_made[node] = i;
+            }
+            if (steps[i].kind == Step::Kind::Leave) continue;
+            for (NodeId node : expr.inputs) m_readBy[source(node)].push_back(i);
         }
         countReaders();
+        for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+            if (plan.keep[i] || plan.isEnd[i]) m_wanted[plan.source[i].index()] = true;
+        }
     }
 
     std::vector<Step> run() {
         std::vector<Step> result;
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
-            if (m_taken[i]) continue;
             Step step = m_steps[i];
-            if (leads(step)) follow(i, step);
+            step.follows = m_taken[i];
+            if (!step.follows && leads(step)) follow(i, step);
             result.push_back(std::move(step));
         }
         return result;
     }
 
   private:
-    /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer.
+    NodeId source(NodeId node) const { return m_plan.source[node.index()]; }
+
+    /// Readers anywhere: exprs that did not make it into the plan count too, they only make values live longer. Calls hand
+    /// their inputs on and do not read them.
     void countReaders() {
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             if (m_graph.isErased(graph::ExprId(i))) continue;
-            for (NodeId node : m_graph.expr(graph::ExprId(i)).inputs) ++m_readers[node.index()];
+            const Expr& expr = m_graph.expr(graph::ExprId(i));
+            for (std::size_t k = isCall(expr) ? m_graph.body(expr.bodies.front()).inputs.size() : 0; k < expr.inputs.size(); ++k) {
+                ++m_readers[source(expr.inputs[k]).index()];
+            }
         }
         for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) {
-            for (NodeId node : m_graph.body(graph::BodyId(i)).outputs) ++m_readers[node.index()];
+            const graph::Body& body = m_graph.body(graph::BodyId(i));
+            for (NodeId node : body.outputs) {
+                if (!isHandedOn(body, node)) ++m_readers[source(node).index()];
+            }
         }
+    }
+
+    /// A result of a called body that one of the call's outputs simply is.
+    bool isHandedOn(const graph::Body& body, NodeId node) const {
+        if (!body.owner.valid() || m_graph.isErased(body.owner)) return false;
+        const Expr& owner = m_graph.expr(body.owner);
+        if (!isCall(owner) || owner.bodies.front() != body.id) return false;
+        for (NodeId output : owner.outputs) {
+            if (output != source(output) && source(output) == source(node)) return true;
+        }
+        return false;
     }
 
     bool isPlain(const Step& step) const {
@@ -55,7 +84,7 @@ class Joiner {
     bool leads(const Step& step) const { return isPlain(step) && ops::kernels::isLeader(*step.op); }
 
     void follow(std::size_t leader, Step& step) {
-        NodeId result = m_graph.expr(step.expr).outputs.front();
+        NodeId result = source(m_graph.expr(step.expr).outputs.front());
         std::unordered_map<NodeId, std::size_t> own{{result, 0}};
         for (bool found = true; found;) {
             found = false;
@@ -63,10 +92,10 @@ class Joiner {
                 if (candidate <= leader || m_taken[candidate]) continue;
                 Step next = m_steps[candidate];
                 if (!canFollow(next, result, leader, own)) continue;
-                const bool wanted = m_plan.keep[result.index()] || m_plan.isEnd[result.index()] || m_readers[result.index()] != 1;
+                const bool wanted = m_wanted[result.index()] || m_readers[result.index()] != 1;
                 next.overwrites = !wanted;
                 m_taken[candidate] = true;
-                result = m_graph.expr(next.expr).outputs.front();
+                result = source(m_graph.expr(next.expr).outputs.front());
                 m_made[result] = leader;
                 step.followers.push_back(std::move(next));
                 own.emplace(result, step.followers.size());
@@ -85,13 +114,14 @@ class Joiner {
             const Argument* argument = step.arguments[i];
             if (!argument || argument->kind == Argument::Kind::Constant || argument->kind == Argument::Kind::Omitted) continue;
             if (argument->kind != Argument::Kind::Node) return false;
-            if (argument->node == result) {
+            const NodeId node = source(argument->node);
+            if (node == result) {
                 if (step.followsAt != kNoInput) return false;
                 step.followsAt = i;
-            } else if (const auto found = own.find(argument->node); found != own.end()) {
+            } else if (const auto found = own.find(node); found != own.end()) {
                 step.ownInputs[i] = found->second;
-            } else if (const auto made = m_made.find(argument->node);
-                       made != m_made.end() && made->second >= leader && !m_graph.node(argument->node).constant) {
+            } else if (const auto made = m_made.find(node);
+                       made != m_made.end() && made->second >= leader && !m_graph.node(node).constant) {
                 return false;
             }
         }
@@ -102,9 +132,10 @@ class Joiner {
     const Plan::Impl& m_plan;
     const InternalGraph& m_graph;
     std::vector<bool> m_taken;                               ///< by step: follows another one
-    std::vector<std::size_t> m_readers;                      ///< by node
-    std::unordered_map<NodeId, std::size_t> m_made;          ///< the step, or its leader
-    std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;
+    std::vector<std::size_t> m_readers;                      ///< by source node
+    std::vector<bool> m_wanted;                              ///< by source node: kept, or an end point
+    std::unordered_map<NodeId, std::size_t> m_made;          ///< by source node: the step, or its leader
+    std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/exec/flatten.h"
 #include "core/exec/join.h"
 #include "core/exec/plan_impl.h"
 #include "core/graph/guard.h"
@@ -27,9 +28,14 @@ class Planner {
         for (NodeId node : options.watch) m_plan.keep[node.index()] = true;
         for (NodeId node : options.end) m_plan.isEnd[node.index()] = true;
 
+        m_plan.source = valueSources(m_graph);
+
         markNeeded();
         m_plan.bodies.resize(m_graph.bodyCount());
         for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planBody(BodyId(i));
+        findHomes();
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planRow(BodyId(i));
+        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planReleases(BodyId(i), m_plan.bodies[i].steps, false);
         cutAfterEnds();
         for (const Step& step : m_plan.bodies.front().steps) m_plan.mainSteps.push_back(step.expr);
         m_plan.missing.assign(m_missing.begin(), m_missing.end());
@@ -98,9 +104,30 @@ class Planner {
             if (!m_needed[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
             steps.push_back(planStep(expr));
         }
-        m_plan.bodies[id.index()].joined = joinFollowers(steps, m_plan, m_graph);
-        planReleases(id, steps);
-        planReleases(id, m_plan.bodies[id.index()].joined);
+    }
+
+    void planRow(BodyId id) {
+        BodyPlan& body = m_plan.bodies[id.index()];
+        body.isRow = rowOf(m_graph, id) == id;
+        if (!body.isRow) return;
+        body.joined = joinFollowers(flattened(m_plan.bodies, id, m_graph), m_plan, m_graph);
+        planReleases(id, body.joined, true);
+    }
+
+    /// Where a value goes out of reach: in the outermost body that has a node with it.
+    void findHomes() {
+        std::vector<std::size_t> depth(m_graph.bodyCount(), 0);
+        for (std::size_t i = 0; i < depth.size(); ++i) {
+            const ExprId owner = m_graph.body(BodyId(i)).owner;
+            if (owner.valid() && !m_graph.isErased(owner)) depth[i] = depth[m_graph.expr(owner).body.index()] + 1;
+        }
+        m_home.resize(m_graph.nodeCount());
+        for (std::size_t i = 0; i < m_home.size(); ++i) {
+            const Expr& producer = m_graph.expr(m_graph.node(NodeId(i)).producer);
+            if (!producer.id.valid()) continue;
+            BodyId& home = m_home[m_plan.source[i].index()];
+            if (!home.valid() || depth[producer.body.index()] < depth[home.index()]) home = producer.body;
+        }
     }
 
     bool isConstant(const Expr& expr) const {
@@ -182,44 +209,45 @@ class Planner {
         }
     }
 
-    /// Nodes read anywhere inside an expr: its arguments, and what its bodies capture.
-    void collectReads(const Expr& expr, std::vector<NodeId>& reads) const {
-        reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
+    /// Nodes read anywhere inside a step: its arguments, and what its bodies capture.
+    void collectReads(const Step& step, std::vector<NodeId>& reads) const {
+        const Expr& expr = m_graph.expr(step.expr);
+        const auto results = [&](BodyId body) {
+            const auto& outputs = m_graph.body(body).outputs;
+            reads.insert(reads.end(), outputs.begin(), outputs.end());
+        };
+        if (step.kind == Step::Kind::Leave) results(expr.bodies.front());
+        else reads.insert(reads.end(), expr.inputs.begin(), expr.inputs.end());
+        if (step.kind != Step::Kind::Enter) reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
+        if (step.kind == Step::Kind::Enter || step.kind == Step::Kind::Leave) return;
         for (BodyId inner : expr.bodies) {
             for (ExprId id : m_graph.recursiveOrder(inner)) {
                 const Expr& e = m_graph.expr(id);
                 reads.insert(reads.end(), e.inputs.begin(), e.inputs.end());
-                for (BodyId deeper : e.bodies) {
-                    const auto& outputs = m_graph.body(deeper).outputs;
-                    reads.insert(reads.end(), outputs.begin(), outputs.end());
-                }
+                for (BodyId deeper : e.bodies) results(deeper);
             }
-            const auto& outputs = m_graph.body(inner).outputs;
-            reads.insert(reads.end(), outputs.begin(), outputs.end());
+            results(inner);
         }
     }
 
-    /// A value is dropped behind the last step that reads it; results of the body stay.
-    void planReleases(BodyId id, std::vector<Step>& steps) const {
+    /// A value is dropped behind the last step that reads it; results of the body stay. In a row that holds the steps of
+    /// called bodies their values are its own.
+    void planReleases(BodyId id, std::vector<Step>& steps, bool isRow) const {
         std::vector<bool> done(m_graph.nodeCount(), false);
-        for (NodeId output : m_graph.body(id).outputs) done[output.index()] = true;
-        for (NodeId end : m_plan.options.end) done[end.index()] = true;
+        const auto source = [&](NodeId node) { return m_plan.source[node.index()]; };
+        for (NodeId output : m_graph.body(id).outputs) done[source(output).index()] = true;
+        for (NodeId end : m_plan.options.end) done[source(end).index()] = true;
         std::vector<NodeId> reads;
         for (std::size_t i = steps.size(); i-- > 0;) {
-            const Expr& expr = m_graph.expr(steps[i].expr);
             reads.clear();
-            collectReads(expr, reads);
-            reads.insert(reads.end(), expr.outputs.begin(), expr.outputs.end());  // never read at all
-            for (const Step& follower : steps[i].followers) {
-                const Expr& next = m_graph.expr(follower.expr);
-                collectReads(next, reads);
-                reads.insert(reads.end(), next.outputs.begin(), next.outputs.end());
-            }
-            for (NodeId node : reads) {
+            collectReads(steps[i], reads);
+            for (const Step& follower : steps[i].followers) collectReads(follower, reads);
+            for (NodeId read : reads) {
+                const NodeId node = source(read);
                 if (done[node.index()]) continue;
                 done[node.index()] = true;
-                const Expr& producer = m_graph.expr(m_graph.node(node).producer);
-                if (producer.body == id && !m_graph.node(node).constant) steps[i].release.push_back(node);
+                const BodyId home = m_home[node.index()];
+                if ((isRow ? rowOf(m_graph, home) : home) == id && !m_graph.node(node).constant) steps[i].release.push_back(node);
             }
         }
     }
@@ -230,8 +258,11 @@ class Planner {
         std::vector<bool> holdsEnd(m_graph.exprCount(), false);
         for (NodeId node : m_plan.options.end) {
             ExprId id = m_graph.node(node).producer;
-            while (m_graph.body(m_graph.expr(id).body).owner.valid()) id = m_graph.body(m_graph.expr(id).body).owner;
             holdsEnd[id.index()] = true;
+            while (m_graph.body(m_graph.expr(id).body).owner.valid()) {
+                id = m_graph.body(m_graph.expr(id).body).owner;
+                holdsEnd[id.index()] = true;
+            }
         }
         for (std::vector<Step>* steps : {&m_plan.bodies.front().steps, &m_plan.bodies.front().joined}) {
             std::size_t last = 0;
@@ -249,6 +280,7 @@ class Planner {
     const ops::Registry& m_registry;
     std::vector<bool> m_needed;
     std::vector<ExprId> m_stack;
+    std::vector<BodyId> m_home;  ///< by source node
     std::set<std::string> m_missing;
 };
 

@@ -15,7 +15,9 @@ struct Step {
         Body,      ///< the expr's first body, in place: a called module, a model-local function
         Callable,  ///< opaque code
         Collect,   ///< Output: the structure of its arguments becomes the value
-        Impossible ///< fails when reached: `problem` says why
+        Impossible,///< fails when reached: `problem` says why
+        Enter,     ///< of a called body whose steps follow in the same row: its inputs get their values
+        Leave      ///< the call's outputs get theirs
     };
     ExprId expr;
     Kind kind = Kind::Operator;
@@ -26,19 +28,21 @@ struct Step {
     std::vector<NodeId> release;                       ///< values whose last reader this step is
     /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the result of
     /// the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this step (0) or an
-    /// earlier follower (number + 1); `overwrites`: nobody else wants what it follows.
+    /// earlier follower (number + 1); `overwrites`: nobody else wants what it follows. They keep their place in the row.
     std::vector<Step> followers;
     std::size_t followsAt = 0;
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
+    bool follows = false;  ///< stands in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };
 
-/// The steps of one body that are needed, in order; and the same with followers taken out of the row, for runs that nobody
-/// observes step by step.
+/// The steps of one body that are needed, in order; and, for runs that nobody observes step by step, the same with the steps
+/// of called bodies in their place and followers joined (empty for called bodies).
 struct BodyPlan {
     std::vector<Step> steps;
     std::vector<Step> joined;
+    bool isRow = true;  ///< not called; `joined` is there
 };
 
 struct Plan::Impl {
@@ -47,6 +51,7 @@ struct Plan::Impl {
     std::vector<BodyPlan> bodies;       ///< by body
     std::vector<bool> keep;             ///< by node: its value goes into the recording
     std::vector<bool> isEnd;            ///< by node
+    std::vector<NodeId> source;         ///< by node: the one whose value it has, see valueSources
     std::vector<ExprId> mainSteps;
     std::vector<std::string> missing;
 };

@@ -5,7 +5,9 @@ namespace sonde::exec {
 namespace {
 
 /// Exporters give weights that several layers share other names by Identity.
-const std::optional<Value>& constantOf(const InternalGraph& graph, NodeId node) {
+const std::optional<Value>& constantOf(const Plan::Impl& plan, NodeId node) {
+    const InternalGraph& graph = *plan.graph;
+    node = plan.source[node.index()];
     for (std::size_t hops = 0; hops < graph.nodeCount(); ++hops) {
         const graph::Node& n = graph.node(node);
         if (n.constant) return n.constant;
@@ -14,14 +16,14 @@ const std::optional<Value>& constantOf(const InternalGraph& graph, NodeId node) 
             producer.arguments.front().kind != graph::Argument::Kind::Node) {
             break;
         }
-        node = producer.arguments.front().node;
+        node = plan.source[producer.arguments.front().node.index()];
     }
     return graph.node(node).constant;
 }
 
 }  // namespace
 
-std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step) {
+std::vector<Value> constantInputs(const Plan::Impl& plan, const Step& step) {
     std::vector<Value> constants(step.arguments.size());
     for (std::size_t i = 0; i < constants.size(); ++i) {
         const graph::Argument* argument = step.arguments[i];
@@ -30,7 +32,7 @@ std::vector<Value> constantInputs(const InternalGraph& graph, const Step& step) 
         } else if (argument->kind == graph::Argument::Kind::Constant) {
             constants[i] = argument->constant;
         } else if (argument->kind == graph::Argument::Kind::Node) {
-            if (const auto& constant = constantOf(graph, argument->node)) constants[i] = *constant;
+            if (const auto& constant = constantOf(plan, argument->node)) constants[i] = *constant;
         }
     }
     return constants;

@@ -1,3 +1,4 @@
+#include "core/exec/flatten.h"
 #include "core/exec/run.h"
 
 namespace sonde::exec {
@@ -46,6 +47,21 @@ bool Recording::computed(NodeId node) const { return node.index() < computedNode
 
 ExprState Recording::state(ExprId expr) const {
     return expr.index() < states.size() ? states[expr.index()] : ExprState::NotReached;
+}
+
+ExprId Recording::doneWith(const InternalGraph& graph, ExprId expr) const {
+    if (expr.index() >= joinedTo.size()) return {};
+    if (joinedTo[expr.index()].valid() || !isCall(graph.expr(expr))) return joinedTo[expr.index()];
+    ExprId leader;
+    for (ExprId step : graph.recursiveOrder(graph.expr(expr).bodies.front())) {
+        const graph::Expr& inner = graph.expr(step);
+        if (inner.op.name.empty() || inner.kind == graph::ExprKind::Output || state(step) == ExprState::NotReached) continue;
+        if (inner.outputs.size() == 1 && graph.node(inner.outputs.front()).constant) continue;
+        const ExprId with = joinedTo[step.index()];
+        if (!with.valid() || (leader.valid() && leader != with)) return {};
+        leader = with;
+    }
+    return leader;
 }
 
 std::int64_t Recording::elapsedNs(ExprId expr) const { return expr.index() < elapsed.size() ? elapsed[expr.index()] : 0; }

@@ -74,8 +74,11 @@ class Recording {
     const std::vector<std::size_t>& branches(ExprId expr) const;
     bool computed(NodeId node) const;           ///< computed in this run, kept or not
     ExprState state(ExprId expr) const;
-    /// Sum over all times the expr ran; 0 if it did not, or if it was done piece by piece within the expr before it, whose
-    /// time then contains its own (never while somebody observes the run).
+    /// The expr whose kernel did this one's work too, piece by piece while its own result was in the cache: that one's time
+    /// contains this one's, which is 0 here. Of a call: the expr that did all of its steps. None otherwise, and never while
+    /// somebody observes the run.
+    ExprId doneWith(const InternalGraph& graph, ExprId expr) const;
+    /// Sum over all times the expr ran; 0 if it did not, or if it was done with another one. Calls contain their steps.
     std::int64_t elapsedNs(ExprId expr) const;
     std::int64_t startNs(ExprId expr) const;    ///< of the first time, from the run's start
 
@@ -92,6 +95,7 @@ class Recording {
     std::vector<std::int64_t> elapsed;   ///< by expr
     std::vector<std::int64_t> started;   ///< by expr
     std::vector<bool> computedNodes;     ///< by node
+    std::vector<ExprId> joinedTo;        ///< by expr: done by this one's kernel
 };
 
 /// Told about a run while it goes on, on the running thread. The values are only valid during the call.

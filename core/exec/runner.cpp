@@ -33,11 +33,12 @@ class Execution {
     Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
               BlockCache& blocks, PreparedCache& prepared)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
-          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()) {
+          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()), m_followed(m_graph.exprCount(), false) {
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
         m_recording.elapsed.assign(m_graph.exprCount(), 0);
         m_recording.started.assign(m_graph.exprCount(), 0);
         m_recording.computedNodes.assign(m_graph.nodeCount(), false);
+        m_recording.joinedTo.assign(m_graph.exprCount(), ExprId());
         m_endsLeft = 0;
         for (bool end : m_plan.isEnd) m_endsLeft += end ? 1 : 0;
     }
@@ -53,14 +54,14 @@ class Execution {
 
     Outcome runBody(BodyId id, int depth);
     const InternalGraph& graph() const { return m_graph; }
-    Value& slot(NodeId node) { return m_values[node.index()]; }
     Outcome publish(NodeId node, Value value);
     void fail(base::Error error) { m_recording.error = std::move(error); }
     base::Error& error() { return *m_recording.error; }
     /// The value of a node: constants are read from the graph, everything else from this run.
     const Value& read(NodeId node) const {
-        const graph::Node& n = m_graph.node(node);
-        return n.constant ? *n.constant : m_values[node.index()];
+        const NodeId source = m_plan.source[node.index()];
+        const graph::Node& n = m_graph.node(source);
+        return n.constant ? *n.constant : m_values[source.index()];
     }
     Value build(const Argument& argument) const;
 
@@ -69,7 +70,9 @@ class Execution {
 
     Outcome bindInputs(std::span<const Value> inputs);
     void collectOutputs();
+    Outcome runRowStep(const Step& step, int depth);
     Outcome runStep(const Step& step, int depth);
+    void closeCall(ExprState state);
     Outcome execute(const Step& step, const Expr& expr, int depth);
     using Followers = ops::kernels::Followers;
     Outcome runOperator(const Step& step, const Expr& expr, int depth);
@@ -77,6 +80,8 @@ class Execution {
     std::vector<Followers::Link> linksOf(const Step& step);
     Outcome publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers);
     Outcome runInner(const Expr& expr, int depth);
+    Outcome publishInputs(const Expr& call);
+    Outcome publishResults(const Expr& call);
     Outcome publishAll(const Expr& expr, std::vector<Value> values);
     base::Error described(base::Error error, const Step& step, const Expr& expr) const;
 
@@ -87,11 +92,17 @@ class Execution {
     ops::RunEnvironment& m_environment;
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
-    std::vector<Value> m_values;
+    std::vector<Value> m_values;  ///< by source node
+    struct Call {
+        ExprId expr;
+        std::int64_t startNs;
+    };
+    std::vector<Call> m_calls;    ///< entered and not left, outermost first
+    const std::string* m_title = nullptr;  ///< of the step of the main body that the run is in
     std::vector<std::int64_t> m_passes;  ///< of the loops that are running, outermost first
     Recording m_recording;
     std::size_t m_endsLeft = 0;
-    std::size_t m_followed = 0;  ///< followers of the last step that its kernel did
+    std::vector<bool> m_followed;  ///< by expr: done by the kernel of the step that it follows, the last time that ran
     std::int64_t m_startNs = 0;
 };
 
@@ -194,7 +205,7 @@ Outcome Execution::publish(NodeId node, Value value) {
         m_recording.kept[node].push_back(value);
         if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
     }
-    m_values[index] = std::move(value);
+    m_values[m_plan.source[index].index()] = std::move(value);
     // An end point counts once, however often a loop computes it.
     if (m_plan.isEnd[index] && m_endsLeft > 0) {
         bool all = true;
@@ -214,28 +225,57 @@ Outcome Execution::runBody(BodyId id, int depth) {
     }
     const bool isMain = id == m_graph.mainId();
     const BodyPlan& body = m_plan.bodies[id.index()];
-    const std::vector<Step>& steps = m_options.observer ? body.steps : body.joined;
+    const std::size_t calls = m_calls.size();  // that this row stands in
+    const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
         if (m_work.cancelled()) {
             fail(base::cancelled("before " + m_graph.expr(step.expr).target));
+            while (m_calls.size() > calls) closeCall(ExprState::Failed);
             return Outcome::Failed;
         }
         if (isMain) {
-            m_work.report(m_graph.expr(step.expr).target, i, steps.size());
+            if (m_calls.empty()) m_title = &m_graph.expr(step.expr).target;
+            m_work.report(*m_title, i, steps.size());
             if (m_options.observer && !m_options.observer->mayContinue(step.expr)) {
                 fail(base::cancelled("before " + m_graph.expr(step.expr).target));
                 return Outcome::Failed;
             }
         }
-        Outcome outcome = runStep(step, depth);
-        // Followers that the kernel could not do are steps like others.
-        const std::size_t followed = step.followers.empty() ? 0 : m_followed;
-        for (std::size_t f = followed; outcome == Outcome::Finished && f < step.followers.size(); ++f) outcome = runStep(step.followers[f], depth);
-        if (outcome != Outcome::Finished) return outcome;
+        const Outcome outcome = runRowStep(step, depth);
+        if (outcome != Outcome::Finished) {
+            while (m_calls.size() > calls) closeCall(outcome == Outcome::Failed ? ExprState::Failed : ExprState::Done);
+            return outcome;
+        }
         for (NodeId node : step.release) m_values[node.index()] = Value();
     }
     return Outcome::Finished;
+}
+
+Outcome Execution::runRowStep(const Step& step, int depth) {
+    const Expr& expr = m_graph.expr(step.expr);
+    if (step.kind == Step::Kind::Enter) {
+        const std::int64_t now = nowNs();
+        if (m_recording.started[expr.id.index()] == 0) m_recording.started[expr.id.index()] = now - m_startNs;
+        m_calls.push_back({expr.id, now});
+        return publishInputs(expr);
+    }
+    if (step.kind == Step::Kind::Leave) {
+        const Outcome outcome = publishResults(expr);
+        if (outcome == Outcome::Finished) closeCall(ExprState::Done);
+        return outcome;
+    }
+    // The kernel of the step that it follows may have done it already.
+    if (step.follows && m_followed[expr.id.index()]) return Outcome::Finished;
+    return runStep(step, depth);
+}
+
+void Execution::closeCall(ExprState state) {
+    const Call call = m_calls.back();
+    m_calls.pop_back();
+    m_recording.elapsed[call.expr.index()] += nowNs() - call.startNs;
+    m_recording.states[call.expr.index()] = state;
+    if (state == ExprState::Failed) m_recording.failedAt = call.expr;  // the outermost expr is set last
 }
 
 Outcome Execution::runStep(const Step& step, int depth) {
@@ -279,6 +319,8 @@ Outcome Execution::execute(const Step& step, const Expr& expr, int depth) {
         case Step::Kind::Impossible:
             fail(described(step.problem, step, expr));
             return Outcome::Failed;
+        case Step::Kind::Enter:
+        case Step::Kind::Leave: break;  // see runRowStep
     }
     return Outcome::Failed;
 }
@@ -288,12 +330,12 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         inputs[i] = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
     }
-    m_followed = 0;
+    for (const Step& follower : step.followers) m_followed[follower.expr.index()] = false;
     std::optional<Followers> followers;
     KernelBodies bodies(*this, expr, depth);
     base::Result<std::vector<Value>> results = base::runError("the operator did not run");
     try {
-        const auto constantsOf = [&] { return constantInputs(m_graph, step); };
+        const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_prepared.find(step, constantsOf, m_environment);
         if (prepared) {
             if (!step.followers.empty() && areFloats(inputs)) followers.emplace(linksOf(step), m_blocks);
@@ -333,7 +375,7 @@ std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
             const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
             link.inputs.push_back(isMadeHere ? Value() : follower.arguments[i] ? build(*follower.arguments[i]) : follower.fallbacks[i]);
         }
-        const auto constantsOf = [&] { return constantInputs(m_graph, follower); };
+        const auto constantsOf = [&] { return constantInputs(m_plan, follower); };
         if (auto prepared = m_prepared.find(follower, constantsOf, m_environment)) link.prepared = *prepared;
         links.push_back(std::move(link));
     }
@@ -342,38 +384,49 @@ std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
 
 /// The results of a step and of those that followed it, except those that were overwritten.
 Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers) {
-    m_followed = followers.bound();
     NodeId node = expr.outputs.front();
     for (std::size_t f = 0;; ++f) {
-        const bool isOverwritten = f < m_followed && step.followers[f].overwrites;
+        const bool isOverwritten = f < followers.bound() && step.followers[f].overwrites;
         m_recording.computedNodes[node.index()] = true;
         if (!isOverwritten) {
             const Outcome outcome = publish(node, std::move(result));
             if (outcome != Outcome::Finished) return outcome;
         }
-        if (f == m_followed) return Outcome::Finished;
-        const Step& next = step.followers[f];
-        m_recording.states[next.expr.index()] = ExprState::Done;
-        if (m_recording.started[next.expr.index()] == 0) m_recording.started[next.expr.index()] = nowNs() - m_startNs;
-        node = m_graph.expr(next.expr).outputs.front();
+        if (f == followers.bound()) return Outcome::Finished;
+        const ExprId next = step.followers[f].expr;
+        m_followed[next.index()] = true;
+        m_recording.states[next.index()] = ExprState::Done;
+        m_recording.joinedTo[next.index()] = expr.id;
+        if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
+        node = m_graph.expr(next).outputs.front();
         result = Value(followers.result(f));
     }
 }
 
-/// A called module or model-local function: the body's inputs are the nodes among the arguments, in order.
+/// A called module or model-local function as one step.
 Outcome Execution::runInner(const Expr& expr, int depth) {
-    const Body& body = m_graph.body(expr.bodies.front());
-    for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) {
-        const Outcome outcome = publish(body.inputs[i], read(expr.inputs[i]));
+    Outcome outcome = publishInputs(expr);
+    if (outcome == Outcome::Finished) outcome = runBody(expr.bodies.front(), depth + 1);
+    return outcome == Outcome::Finished ? publishResults(expr) : outcome;
+}
+
+/// The called body's inputs are the nodes among the arguments, in order.
+Outcome Execution::publishInputs(const Expr& call) {
+    const Body& body = m_graph.body(call.bodies.front());
+    for (std::size_t i = 0; i < body.inputs.size() && i < call.inputs.size(); ++i) {
+        const Outcome outcome = publish(body.inputs[i], read(call.inputs[i]));
         m_recording.states[m_graph.node(body.inputs[i]).producer.index()] = ExprState::Done;
         if (outcome != Outcome::Finished) return outcome;
     }
-    const Outcome outcome = runBody(body.id, depth + 1);
-    if (outcome != Outcome::Finished) return outcome;
-    if (expr.outputs.size() == 1) return publish(expr.outputs.front(), build(body.result));
+    return Outcome::Finished;
+}
+
+Outcome Execution::publishResults(const Expr& call) {
+    const Body& body = m_graph.body(call.bodies.front());
+    if (call.outputs.size() == 1) return publish(call.outputs.front(), build(body.result));
     std::vector<Value> results;
     for (NodeId output : body.outputs) results.push_back(read(output));
-    return publishAll(expr, std::move(results));
+    return publishAll(call, std::move(results));
 }
 
 Outcome Execution::publishAll(const Expr& expr, std::vector<Value> values) {
