@@ -53,6 +53,13 @@ class Inference {
     void nameOpenExtents() {
         for (NodeId input : m_graph.inputs()) {
             TypeInfo& type = m_declared[input.index()];
+            const Expr& producer = m_graph.expr(m_graph.node(input).producer);
+            // A parameter of Python is what its default is, unless that is None.
+            if (!type.kind && !producer.arguments.empty() && producer.arguments.front().kind == Argument::Kind::Constant && !producer.arguments.front().constant.isTensor() &&
+                !producer.arguments.front().constant.isNone()) {
+                type.kind = producer.arguments.front().constant.kind();
+                m_graph.setType(input, type);
+            }
             if (!type.isTensor() || !type.shape) continue;
             for (std::size_t i = 0; i < type.shape->size(); ++i) {
                 Dim& dim = (*type.shape)[i];
@@ -95,6 +102,7 @@ class Inference {
         else if (isControl && name == "Loop") inferLoop(expr, depth);
         else if (isControl && name == "Scan" && expr.op.version >= 9) inferScan(expr, depth);
         else if (isControl && name == "SequenceMap") inferMap(expr, depth);
+        else if (isControl && name == "cond") inferConditional(expr, depth);
         else {
             for (BodyId body : expr.bodies) inferBody(body, depth + 1);
             inferOperator(expr);
@@ -116,6 +124,21 @@ class Inference {
             settle(expr.outputs[i], ops::commonType(m_graph.node(one.outputs[i]).type, m_graph.node(other.outputs[i]).type), known);
         }
     }
+
+    /// cond(predicate, one, other, operands): the bodies take the operands.
+    void inferConditional(const Expr& expr, int depth) {
+        std::optional<TypeInfo> both;
+        for (BodyId id : expr.bodies) {
+            const Body& body = m_graph.body(id);
+            for (std::size_t i = 0; expr.arguments.size() > 3 && i < body.inputs.size() && i < expr.arguments[3].items.size(); ++i)
+                settle(body.inputs[i], typeOf(expr.arguments[3].items[i]), knownOf(expr.arguments[3].items[i]));
+            inferBody(id, depth + 1);
+            const TypeInfo type = resultOf(body);
+            both = both ? ops::commonType(*both, type) : type;
+        }
+        if (both && expr.outputs.size() == 1) settle(expr.outputs.front(), *both, {});
+    }
+    TypeInfo resultOf(const Body& body) const { return body.outputs.size() == 1 ? m_graph.node(body.outputs.front()).type : typeOf(body.result); }
 
     static std::optional<bool> truthOf(const Value& value) {
         if (value.isNumber()) return value.number() != 0;
@@ -315,6 +338,8 @@ class Inference {
     void bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) const {
         const auto add = [&](const Argument& argument) {
             inputs.types.push_back(typeOf(argument));
+            // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
+            if (argument.kind == Argument::Kind::List && argument.items.size() == 1) inputs.types.back().kind = ValueKind::Tuple;
             Known known = knownOf(argument);
             inputs.values.push_back(std::move(known.value));
             inputs.elements.push_back(std::move(known.elements));

@@ -22,6 +22,9 @@ Dim merged(const Dim& declared, const Dim& inferred) {
 
 bool disagree(const TypeInfo& a, const TypeInfo& b) {
     if (a.kind && b.kind && *a.kind != *b.kind) return true;
+    for (std::size_t i = 0; i < a.elements.size() && a.elements.size() == b.elements.size(); ++i) {
+        if (disagree(a.elements[i], b.elements[i])) return true;
+    }
     if (a.dtype != DType::Undefined && b.dtype != DType::Undefined && a.dtype != b.dtype) return true;
     if (!a.shape || !b.shape) return false;
     if (a.shape->size() != b.shape->size()) return true;
@@ -35,7 +38,11 @@ TypeInfo merged(const TypeInfo& declared, const TypeInfo& inferred) {
     TypeInfo result = declared;
     if (!result.kind) result.kind = inferred.kind;
     if (result.dtype == DType::Undefined) result.dtype = inferred.dtype;
-    if (result.elements.empty()) result.elements = inferred.elements;
+    if (result.elements.empty()) {
+        result.elements = inferred.elements;
+    } else if (result.elements.size() == inferred.elements.size()) {
+        for (std::size_t i = 0; i < result.elements.size(); ++i) result.elements[i] = merged(result.elements[i], inferred.elements[i]);
+    }
     if (!result.shape) {
         result.shape = inferred.shape;
     } else if (inferred.shape && inferred.shape->size() == result.shape->size()) {

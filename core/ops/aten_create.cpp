@@ -39,11 +39,46 @@ base::Result<void> ofSize(KernelContext& context, double value) {
     return filled(context, dtype, Shape(size), Value::ofFloat(value));
 }
 
-base::Result<void> inferOfSize(InferContext& context) {
-    if (context.constant(0).isNone()) return {};
-    SONDE_ASSIGN(const std::vector<std::int64_t> size, intsOf(context.constant(0)));
-    const Value& dtype = context.constant(1);
-    context.set(0, TypeInfo::tensor(dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined) : DType::Float32, Shape(size)));
+/// The dtype that an argument names, else the other one.
+DType dtypeNamed(const InferContext& context, std::size_t argument, DType otherwise) {
+    const Value& dtype = context.constant(argument);
+    return dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined) : otherwise;
+}
+
+base::Result<void> inferFilled(InferContext& context, std::size_t size, DType dtype) {
+    const auto wanted = context.elements(size);
+    context.set(0, TypeInfo::tensor(dtype, wanted ? std::optional(dimsOf(*wanted)) : std::nullopt));
+    return {};
+}
+
+base::Result<void> inferOfSize(InferContext& context) { return inferFilled(context, 0, dtypeNamed(context, 1, DType::Float32)); }
+
+/// full(size, number, dtype): of the number's kind.
+base::Result<void> inferFull(InferContext& context) {
+    const auto kind = context.in(1).kind;
+    const DType natural = kind == ValueKind::Int ? DType::Int64 : kind == ValueKind::Bool ? DType::Bool : kind == ValueKind::Float ? DType::Float32 : DType::Undefined;
+    return inferFilled(context, 0, dtypeNamed(context, 2, natural));
+}
+
+/// new_zeros, new_full (self, size, …)
+base::Result<void> inferNew(InferContext& context, std::size_t dtypeAt) { return inferFilled(context, 1, dtypeNamed(context, dtypeAt, context.in(0).dtype)); }
+
+/// arange(end), (start, end), (start, end, step): ceil((end - start) / step) elements.
+base::Result<void> inferArange(InferContext& context, std::size_t parameters) {
+    DType natural = DType::Int64;
+    for (std::size_t i = 0; i < parameters; ++i) {
+        if (context.in(i).kind == ValueKind::Float) natural = DType::Float32;
+        else if (context.in(i).kind != ValueKind::Int && natural == DType::Int64) natural = DType::Undefined;
+    }
+    const auto one = [&](std::size_t i, std::int64_t otherwise) {
+        if (i >= parameters) return tensor::Symbolic::of(otherwise);
+        const auto elements = context.elements(i);
+        return elements && elements->size() == 1 ? elements->front() : tensor::Symbolic();
+    };
+    const tensor::Symbolic start = parameters > 1 ? one(0, 0) : tensor::Symbolic::of(std::int64_t{0});
+    const tensor::Symbolic count = ceilDiv(one(parameters > 1 ? 1 : 0, 0) - start, one(2, 1));
+    const auto known = count.constant();
+    context.set(0, TypeInfo::tensor(dtypeNamed(context, parameters, natural), Dims{known ? tensor::Dim::of(std::max<std::int64_t>(*known, 0)) : count.dim()}));
     return {};
 }
 
@@ -344,7 +379,7 @@ void define_aten_create(Registry& registry) {
     add(registry, "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "a new tensor, here zeros", [](KernelContext& c) { return ofSize(c, 0); }, inferOfSize);
     add(registry, "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "one number everywhere", full);
+        "one number everywhere", full, inferFull);
     add(registry, "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "zeros in x's shape", [](KernelContext& c) { return like(c, 0); }, inferLike);
     add(registry, "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
@@ -352,19 +387,22 @@ void define_aten_create(Registry& registry) {
     add(registry, "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
         "a new tensor in x's shape, here zeros", [](KernelContext& c) { return like(c, 0); }, inferLike);
     add(registry, "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        "one number in x's shape", fullLike);
+        "one number in x's shape", fullLike, [](InferContext& c) -> base::Result<void> {
+            c.set(0, TypeInfo::tensor(dtypeNamed(c, 2, c.in(0).dtype), c.in(0).shape));
+            return {};
+        });
     add(registry, "new_zeros(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "zeros of x's type",
-        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(0)); });
+        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(0)); }, [](InferContext& c) { return inferNew(c, 2); });
     add(registry, "new_ones(Tensor self, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "ones of x's type",
-        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(1)); });
+        [](KernelContext& c) { return newFilled(c, 2, Value::ofInt(1)); }, [](InferContext& c) { return inferNew(c, 2); });
     add(registry, "new_full(Tensor self, int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "one number of x's type", [](KernelContext& c) { return newFilled(c, 3, c.value(2)); });
+        "one number of x's type", [](KernelContext& c) { return newFilled(c, 3, c.value(2)); }, [](InferContext& c) { return inferNew(c, 3); });
     add(registry, "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "0, 1, 2 …",
-        [](KernelContext& c) { return arange(c, 1); });
+        [](KernelContext& c) { return arange(c, 1); }, [](InferContext& c) { return inferArange(c, 1); });
     add(registry, "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "start, start + 1 …",
-        [](KernelContext& c) { return arange(c, 2); });
+        [](KernelContext& c) { return arange(c, 2); }, [](InferContext& c) { return inferArange(c, 2); });
     add(registry, "arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-        "start, start + step …", [](KernelContext& c) { return arange(c, 3); });
+        "start, start + step …", [](KernelContext& c) { return arange(c, 3); }, [](InferContext& c) { return inferArange(c, 3); });
     defineRandom(registry);
     defineMore(registry);
     add(registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, true); }, inferSame);

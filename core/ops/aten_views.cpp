@@ -156,11 +156,68 @@ base::Result<void> unbind(KernelContext& context) {
     return {};
 }
 
-base::Result<void> inferList(InferContext& context) {
+/// Parts of these lengths along an axis; one part of open extent stands for any number of them.
+void setParts(InferContext& context, std::size_t axis, const Elements& lengths) {
+    TypeInfo list;
+    list.kind = ValueKind::List;
+    for (const tensor::Symbolic& length : lengths) {
+        Dims dims = *context.in(0).shape;
+        dims[axis] = length.dim();
+        list.elements.push_back(TypeInfo::tensor(context.in(0).dtype, std::move(dims)));
+    }
+    context.set(0, std::move(list));
+}
+
+void setOpenParts(InferContext& context, bool dropsAxis) {
     TypeInfo list;
     list.kind = ValueKind::List;
     list.elements = {TypeInfo::tensor(context.in(0).dtype)};
-    if (context.in(0).shape) list.elements.front().shape = unknownDims(context.in(0).shape->size());
+    if (context.in(0).shape && context.in(0).shape->size() >= (dropsAxis ? 1 : 0)) list.elements.front().shape = unknownDims(context.in(0).shape->size() - (dropsAxis ? 1 : 0));
+    context.set(0, std::move(list));
+}
+
+constexpr std::int64_t kMostParts = 256;
+
+base::Result<void> inferSplit(InferContext& context, bool isChunk) {
+    setOpenParts(context, false);
+    if (!context.in(0).shape || context.constant(1).kind() != ValueKind::Int || context.constant(2).isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(2)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
+    std::int64_t size = context.constant(1).toInt();
+    const Dim& extent = (*context.in(0).shape)[axis];
+    if (!extent.known() || size <= 0) return {};
+    if (isChunk) size = std::max<std::int64_t>((extent.value - 1) / size + 1, 1);
+    if (extent.value / size >= kMostParts) return {};
+    Elements lengths;
+    for (std::int64_t start = 0; start < extent.value; start += size) lengths.push_back(tensor::Symbolic::of(std::min(size, extent.value - start)));
+    if (lengths.empty()) lengths.push_back(tensor::Symbolic::of(std::int64_t{0}));
+    setParts(context, axis, lengths);
+    return {};
+}
+
+base::Result<void> inferSplitWithSizes(InferContext& context) {
+    setOpenParts(context, false);
+    const auto lengths = context.elements(1);
+    if (!context.in(0).shape || !lengths || context.constant(2).isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(2)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
+    setParts(context, axis, *lengths);
+    return {};
+}
+
+base::Result<void> inferUnbind(InferContext& context) {
+    setOpenParts(context, true);
+    if (!context.in(0).shape || context.in(0).shape->empty() || context.constant(1).isNone()) return {};
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
+    Dims dims = *context.in(0).shape;
+    const Dim extent = dims[axis];
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    TypeInfo list;
+    list.kind = ValueKind::List;
+    // All are alike, and a loop over them wants no more than one.
+    const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMostParts;
+    list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1, TypeInfo::tensor(context.in(0).dtype, dims));
     context.set(0, std::move(list));
     return {};
 }
@@ -175,14 +232,18 @@ base::Result<void> size(KernelContext& context) {
 base::Result<void> inferSize(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Tuple;
-    context.set(0, std::move(type));
-    if (!context.in(0).shape) return {};
-    tensor::ValueList dims;
-    for (const Dim& dim : *context.in(0).shape) {
-        if (!dim.known()) return {};
-        dims.push_back(Value::ofInt(dim.value));
+    if (context.in(0).shape) {
+        tensor::ValueList numbers;
+        Elements elements;
+        for (const Dim& dim : *context.in(0).shape) {
+            type.elements.push_back(TypeInfo::of(Value::ofInt(0)));
+            elements.push_back(tensor::Symbolic::of(dim));
+            if (dim.known()) numbers.push_back(Value::ofInt(dim.value));
+        }
+        if (numbers.size() == elements.size()) context.setKnown(0, Value::tuple(std::move(numbers)));
+        context.setElements(0, std::move(elements));
     }
-    context.setKnown(0, Value::tuple(std::move(dims)));
+    context.set(0, std::move(type));
     return {};
 }
 
@@ -202,6 +263,61 @@ base::Result<void> inferSizeOf(InferContext& context) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).shape->size()));
     const Dim& extent = (*context.in(0).shape)[axis];
     if (extent.known()) context.setKnown(0, Value::ofInt(extent.value));
+    context.setElements(0, {tensor::Symbolic::of(extent)});
+    return {};
+}
+
+base::Result<void> inferNumel(InferContext& context) {
+    TypeInfo type;
+    type.kind = ValueKind::Int;
+    context.set(0, std::move(type));
+    if (!context.in(0).shape) return {};
+    const tensor::Symbolic count = tensor::product(*context.in(0).shape);
+    if (count.known()) context.setElements(0, {count});
+    if (const auto known = count.constant()) context.setKnown(0, Value::ofInt(*known));
+    return {};
+}
+
+/// -1 keeps the extent.
+base::Result<void> inferExpand(InferContext& context) {
+    const auto wanted = context.elements(1);
+    const auto& from = context.in(0).shape;
+    if (!wanted) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    Dims dims = dimsOf(*wanted);
+    if (from && from->size() <= dims.size()) {
+        const std::size_t added = dims.size() - from->size();
+        for (std::size_t i = 0; i < from->size(); ++i) {
+            const Dim& own = (*from)[i];
+            const bool keeps = (*wanted)[added + i].constant() == -1;
+            if (keeps || (own.known() && own.value != 1) || (!dims[added + i].known() && dims[added + i].symbol.empty() && own.value != 1)) dims[added + i] = own;
+        }
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// One extent as several; one of them may be -1.
+base::Result<void> inferUnflatten(InferContext& context) {
+    const auto sizes = context.elements(2);
+    if (!context.in(0).shape || !sizes || context.constant(1).isNone()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    Dims dims = *context.in(0).shape;
+    SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
+    SONDE_ASSIGN(const std::size_t axis, axisOf(dim, dims.size()));
+    tensor::Symbolic others = tensor::Symbolic::of(std::int64_t{1});
+    for (const tensor::Symbolic& size : *sizes) others = size.constant() == -1 ? others : others * size;
+    Dims parts = dimsOf(*sizes);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if ((*sizes)[i].constant() == -1) parts[i] = others.constant() == 0 ? Dim{} : (tensor::Symbolic::of(dims[axis]) / others).dim();
+    }
+    const auto at = dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    dims.insert(at, parts.begin(), parts.end());
+    setLike(context, 0, std::move(dims));
     return {};
 }
 
@@ -283,18 +399,18 @@ void define_aten_views(Registry& registry) {
     addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSlice);
     addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
     addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow, inferNarrow);
-    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along extents of 1, without a copy", expand);
+    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along extents of 1, without a copy", expand, inferExpand);
     addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
     addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);
-    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in so many parts", [](KernelContext& c) { return split(c, true); }, inferList);
-    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, inferList);
-    addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferList);
-    addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferList);
-    addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferList);
+    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in so many parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplit(c, true); });
+    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplit(c, false); });
+    addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
+    addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
+    addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferUnbind);
     addView(registry, "size(Tensor self) -> int[]", "extents", size, inferSize, Category::Shape);
     addView(registry, "size.int(Tensor self, int dim) -> int", "one extent", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
-    addView(registry, "numel(Tensor self) -> int", "number of elements", numel, {}, Category::Shape);
+    addView(registry, "numel(Tensor self) -> int", "number of elements", numel, inferNumel, Category::Shape);
     for (std::string_view schema : {"item(Tensor self) -> Scalar", "ScalarImplicit(Tensor a) -> Scalar", "_local_scalar_dense(Tensor self) -> Scalar"}) {
         addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, std::nullopt); }, {}, Category::Shape);
     }
@@ -309,7 +425,7 @@ void define_aten_views(Registry& registry) {
         c.setOutput(0, Value::ofBool(tensor::isFloating(c.in(0).dtype())));
         return {};
     }, {}, Category::Shape);
-    addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several", unflatten, {}, Category::Shape);
+    addView(registry, "unflatten.int(Tensor self, int dim, int[] sizes) -> Tensor", "one dimension as several", unflatten, inferUnflatten, Category::Shape);
     for (std::string_view schema : {"to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor",
                                     "type_as(Tensor self, Tensor other) -> Tensor",
                                     "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor"}) {

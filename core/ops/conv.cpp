@@ -192,8 +192,39 @@ base::Result<void> inferAtenWindow(InferContext& context, std::size_t strideAt, 
     return {};
 }
 
+/// Extent (i - 1)·stride + dilation·(k - 1) + 1 + output padding - 2·padding; channels of w [C,K/groups,…] times groups.
+base::Result<void> inferAtenTransposed(InferContext& context, std::size_t dilationAt, std::size_t outputPaddingAt, std::size_t groupsAt) {
+    const TypeInfo &x = context.in(0), &w = context.in(1);
+    const std::optional<Shape> weights = w.staticShape();
+    if (!x.shape || !weights || x.shape->size() != weights->rank() || weights->rank() < 3) {
+        setLike(context, 0, x.shape && weights && x.shape->size() == weights->rank() ? std::optional(unknownDims(weights->rank())) : std::nullopt);
+        return {};
+    }
+    const std::size_t rank = weights->rank() - 2;
+    Dims dims = unknownDims(rank + 2);
+    dims[0] = (*x.shape)[0];
+    const Value& groups = context.constant(groupsAt);
+    if (groups.kind() == ValueKind::Int || context.inputCount() <= groupsAt) {
+        dims[1] = (tensor::Symbolic::of((*weights)[1]) * tensor::Symbolic::of(groups.kind() == ValueKind::Int ? groups.toInt() : std::int64_t{1})).dim();
+    }
+    const auto numbers = [&](std::size_t at, std::int64_t fallback) -> std::optional<std::vector<std::int64_t>> {
+        const bool isGiven = at < context.inputCount() && context.in(at).kind != ValueKind::None;
+        if (isGiven && context.constant(at).isNone()) return std::nullopt;
+        const auto all = spread(isGiven ? context.constant(at) : Value(), rank, fallback);
+        return all ? std::optional(*all) : std::nullopt;
+    };
+    const auto stride = numbers(3, 1), padding = numbers(4, 0), dilation = numbers(dilationAt, 1), extra = numbers(outputPaddingAt, 0);
+    for (std::size_t i = 0; i < rank && stride && padding && dilation && extra; ++i) {
+        const auto number = [](std::int64_t value) { return tensor::Symbolic::of(value); };
+        const tensor::Symbolic span = number((*dilation)[i]) * number((*weights)[i + 2] - 1) + number(1);
+        dims[i + 2] = ((tensor::Symbolic::of((*x.shape)[i + 2]) - number(1)) * number((*stride)[i]) + span + number((*extra)[i]) - number(2) * number((*padding)[i])).dim();
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 base::Result<void> inferAtenConvolution(InferContext& context) {
-    if (context.constant(6).kind() == ValueKind::Bool && !context.constant(6).toBool()) return inferAtenWindow(context, 3, 4, 5);
+    if (context.constant(6).kind() == ValueKind::Bool) return context.constant(6).toBool() ? inferAtenTransposed(context, 5, 7, 8) : inferAtenWindow(context, 3, 4, 5);
     setLike(context, 0, std::nullopt);
     return {};
 }
@@ -213,10 +244,7 @@ OpDef withPlan(OpDef def, std::size_t groupsAt) {
 
 void addAten(Registry& registry) {
     const auto infer = [](InferContext& context) { return inferAtenWindow(context, 3, 4, 5); };
-    const auto unknown = [](InferContext& context) -> base::Result<void> {
-        setLike(context, 0, context.in(0).shape ? std::optional(unknownDims(context.in(0).shape->size())) : std::nullopt);
-        return {};
-    };
+    const auto transposed = [](InferContext& context) { return inferAtenTransposed(context, 7, 5, 6); };
     for (std::string_view schema : {
              "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
              "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
@@ -230,7 +258,7 @@ void addAten(Registry& registry) {
              "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor",
              "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor",
              "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"}) {
-        registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, unknown));
+        registry.add(atenRow(schema, "transposed convolution", Category::Layer, atenConvTranspose, transposed));
     }
     registry.add(atenRow("convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, "
                          "int[] output_padding, int groups) -> Tensor", "convolution, transposed or not", Category::Layer, atenConvolution,

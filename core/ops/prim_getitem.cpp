@@ -140,7 +140,7 @@ std::optional<std::vector<Dim>> indexedShape(const std::vector<Dim>& dims, const
 base::Result<void> inferGetItem(InferContext& context) {
     const Value& known = context.constant(0);
     const Value& index = context.constant(1);
-    if (known.isListLike() && index.kind() == ValueKind::Int) {
+    if (known.isListLike() && (index.kind() == ValueKind::Int || asSlice(index))) {
         if (const auto item = ofList(known, index)) {
             context.setKnown(0, *item);
             context.set(0, TypeInfo::of(*item));
@@ -148,11 +148,29 @@ base::Result<void> inferGetItem(InferContext& context) {
         return {};
     }
     const TypeInfo& type = context.in(0);
-    // An element of a size that is known in part.
+    // Part of a size that is known in part.
+    if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0); elements && asSlice(index)) {
+        tensor::ValueList places;
+        for (std::size_t i = 0; i < elements->size(); ++i) places.push_back(Value::ofInt(static_cast<std::int64_t>(i)));
+        const auto part = ofList(Value::list(std::move(places)), index);
+        if (!part) return {};
+        TypeInfo list;
+        list.kind = type.kind;
+        Elements some;
+        for (const Value& place : part->items()) {
+            const auto at = static_cast<std::size_t>(place.toInt());
+            some.push_back((*elements)[at]);
+            if (at < type.elements.size()) list.elements.push_back(type.elements[at]);
+        }
+        context.set(0, std::move(list));
+        context.setElements(0, std::move(some));
+        return {};
+    }
     if (const auto elements = type.isTensor() ? std::nullopt : context.elements(0); elements && index.kind() == ValueKind::Int) {
         if (const auto at = elementAt(index, elements->size())) context.setElements(0, {(*elements)[*at]});
     }
-    if (type.kind == ValueKind::Tuple && index.kind() == ValueKind::Int && !type.elements.empty()) {
+    const bool hasAll = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
+    if (hasAll && index.kind() == ValueKind::Int && !type.elements.empty()) {
         const auto at = elementAt(index, type.elements.size());
         if (at) context.set(0, type.elements[*at]);
     } else if (type.kind == ValueKind::List && type.elements.size() == 1) {

@@ -131,6 +131,19 @@ base::Result<void> inferBinary(InferContext& context, const Binary& op) {
         }
         return {};
     }
+    // Lists one behind the other, as sizes often are.
+    if (op.name == "add" && (context.in(0).kind == ValueKind::List || context.in(0).kind == ValueKind::Tuple)) {
+        const auto first = context.elements(0), second = context.elements(1);
+        if (!first || !second || first->size() + second->size() > 256) return {};
+        TypeInfo joined;
+        joined.kind = context.in(0).kind;
+        joined.elements.assign(first->size() + second->size(), TypeInfo::of(Value::ofInt(0)));
+        Elements all = *first;
+        all.insert(all.end(), second->begin(), second->end());
+        context.set(0, std::move(joined));
+        context.setElements(0, std::move(all));
+        return {};
+    }
     const auto isNumberType = [](const TypeInfo& type) {
         return type.kind == ValueKind::Int || type.kind == ValueKind::Float || type.kind == ValueKind::Bool;
     };

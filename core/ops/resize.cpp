@@ -234,9 +234,15 @@ base::Result<void> atenUpsample(KernelContext& context, const AtenUpsample& row)
 base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& row) {
     std::optional<Dims> dims = context.in(0).shape;
     if (dims && dims->size() == row.rank + 2) {
-        const Value& size = context.constant(1);
+        const auto sizes = context.elements(1);
+        const Value& factors = context.constant(row.hasAlign ? 3 : 2);
         for (std::size_t i = 0; i < row.rank; ++i) {
-            (*dims)[i + 2] = size.isListLike() && i < size.items().size() && size.items()[i].kind() == ValueKind::Int ? Dim::of(size.items()[i].toInt()) : Dim{};
+            Dim& dim = (*dims)[i + 2];
+            const bool isGiven = context.in(1).kind && *context.in(1).kind != ValueKind::None;
+            const bool scales = row.vec && !isGiven && context.in(1).kind && factors.isListLike() && i < factors.items().size() && factors.items()[i].isNumber();
+            if (isGiven) dim = sizes && sizes->size() == row.rank ? (*sizes)[i].dim() : Dim{};
+            else if (scales) dim = floor(tensor::Symbolic::of(dim) * tensor::Symbolic::of(factors.items()[i].number())).dim();
+            else dim = {};
         }
     }
     setLike(context, 0, std::move(dims));

@@ -356,6 +356,29 @@ base::Result<void> atenSqueeze(KernelContext& context) {
     return setView(context, context.in(0).reshaped(Shape(std::move(dims))));
 }
 
+/// Only extents of 1 are dropped: of one that is not known, the rank is not known either.
+base::Result<void> inferAtenSqueeze(InferContext& context) {
+    const auto& from = context.in(0).shape;
+    const bool dropsAll = context.inputCount() < 2;
+    std::optional<Elements> request = dropsAll ? std::optional(Elements{}) : context.elements(1);
+    setLike(context, 0, std::nullopt);
+    if (!from || !request) return {};
+    std::vector<bool> drops(from->size(), dropsAll);
+    for (const tensor::Symbolic& number : *request) {
+        if (!number.constant()) return {};
+        if (from->empty()) continue;
+        SONDE_ASSIGN(const std::size_t axis, axisOf(*number.constant(), from->size()));
+        drops[axis] = true;
+    }
+    Dims dims;
+    for (std::size_t i = 0; i < from->size(); ++i) {
+        if (drops[i] && !(*from)[i].known()) return {};
+        if (!drops[i] || (*from)[i].value != 1) dims.push_back((*from)[i]);
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 base::Result<void> atenUnsqueeze(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
     SONDE_ASSIGN(const std::size_t at, axisOf(axis, context.in(0).rank() + 1));
@@ -381,10 +404,6 @@ void defineAten(Registry& registry) {
         def.acceptsStrided = true;
         return def;
     };
-    const auto unknown = [](InferContext& context) -> base::Result<void> {
-        setLike(context, 0, std::nullopt);
-        return {};
-    };
     registry.add(atenRow("flatten.using_ints(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor", "merges neighbouring dimensions into one", Category::Shape,
                          atenFlatten, inferAtenFlatten));
     for (std::string_view schema : {"view(Tensor self, int[] size) -> Tensor", "reshape(Tensor self, int[] shape) -> Tensor",
@@ -392,7 +411,7 @@ void defineAten(Registry& registry) {
         registry.add(atenRow(schema, "the same elements in other dimensions", Category::Shape, atenView, inferAtenView));
     }
     for (std::string_view schema : {"squeeze(Tensor self) -> Tensor", "squeeze.dim(Tensor self, int dim) -> Tensor", "squeeze.dims(Tensor self, int[] dim) -> Tensor"}) {
-        registry.add(atenRow(schema, "drops dimensions of extent 1", Category::Shape, atenSqueeze, unknown));
+        registry.add(atenRow(schema, "drops dimensions of extent 1", Category::Shape, atenSqueeze, inferAtenSqueeze));
     }
     registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of extent 1", Category::Shape, atenUnsqueeze,
                                  [](InferContext& context) -> base::Result<void> {

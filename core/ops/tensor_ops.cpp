@@ -465,12 +465,21 @@ base::Result<void> inferUnknown(InferContext& context) {
     return {};
 }
 
+/// Lists of one known type may hold any number of it; tuples and longer lists are as they are.
 base::Result<void> inferAtenList(InferContext& context, bool stack) {
     const TypeInfo& list = context.in(0);
-    (void)stack;
     context.set(0, TypeInfo::tensor(list.elements.empty() ? DType::Undefined : list.elements[0].dtype));
-    if (list.kind == ValueKind::Tuple && !stack && context.constant(1).kind() == ValueKind::Int) return inferConcatOf(context, list.elements, context.constant(1).toInt());
-    return {};
+    const bool isWhole = list.kind == ValueKind::Tuple || (list.kind == ValueKind::List && list.elements.size() > 1);
+    if (!isWhole || list.elements.empty() || context.constant(1).kind() != ValueKind::Int) return {};
+    const DType dtype = promotedTypes(list.elements);
+    std::vector<TypeInfo> parts = list.elements;
+    for (TypeInfo& part : parts) {
+        part.dtype = dtype;
+        if (!stack || !part.shape) continue;
+        SONDE_ASSIGN(const std::size_t at, axisOf(context.constant(1).toInt(), part.shape->size() + 1));
+        part.shape->insert(part.shape->begin() + static_cast<std::ptrdiff_t>(at), Dim::of(1));
+    }
+    return inferConcatOf(context, parts, context.constant(1).toInt());
 }
 
 void defineAten(Registry& registry) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <new>
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "core/tensor/allocation_limit.h"
 
 namespace sonde::tensor {
 
@@ -26,7 +29,10 @@ std::atomic<std::size_t>& limit() {
 
 constexpr std::size_t kAlignment = 64;
 
+thread_local std::size_t threadLimit = std::numeric_limits<std::size_t>::max();
+
 base::Result<void> checkSize(std::size_t sizeBytes) {
+    if (sizeBytes > threadLimit) return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is not made before a run");
     if (sizeBytes <= memoryLimit()) return {};
     return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is more than the memory limit of " +
                           std::to_string(memoryLimit()) + " bytes");
@@ -37,6 +43,10 @@ base::Error noMemory(std::size_t sizeBytes) {
 }
 
 }  // namespace
+
+AllocationLimit::AllocationLimit(std::size_t sizeBytes) : m_before(threadLimit) { threadLimit = std::min(m_before, sizeBytes); }
+AllocationLimit::~AllocationLimit() { threadLimit = m_before; }
+std::size_t AllocationLimit::current() { return threadLimit; }
 
 struct Storage::Deferred {
     std::once_flag filled;

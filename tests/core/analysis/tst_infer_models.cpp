@@ -159,6 +159,25 @@ class TestInferModels : public QObject {
         QVERIFY2(problems.isEmpty(), qPrintable(problems.mid(0, 20).join('\n')));
     }
 
+    /// Every value of the built-in models that are traced whole, loops and branches included.
+    void builtInModels() {
+        for (const char* name : {"resnet18", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "densenet121", "shufflenet_v2_x0_5", "vit_small", "unet_small", "autoencoder",
+                                 "lstm_classifier", "gpt_mini", "mlp_functional", "nested_containers", "several_results", "two_forms", "conditional"}) {
+            const auto document = document::open(std::string("zoo:") + name);
+            QVERIFY2(document.has_value(), name);
+            const graph::InternalGraph& graph = *(*document)->graph;
+            std::size_t tensors = 0;
+            for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+                const tensor::TypeInfo& type = graph.node(graph::NodeId(i)).type;
+                QVERIFY2(type.kind.has_value(), (name + (": " + graph.node(graph::NodeId(i)).name)).c_str());
+                if (!type.isTensor()) continue;
+                ++tensors;
+                QVERIFY2(type.dtype != tensor::DType::Undefined && type.staticShape(), (name + (": " + graph.node(graph::NodeId(i)).name + " " + type.text())).c_str());
+            }
+            QVERIFY(tensors > 1);
+        }
+    }
+
     void conformanceCases() {
         QStringList problems;
         std::map<QString, Coverage> groups;
