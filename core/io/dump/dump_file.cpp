@@ -32,8 +32,14 @@ std::uint64_t readNumber(std::span<const std::byte> bytes, std::size_t at, int c
     return value;
 }
 
-/// Header and tensors as the bytes of a section.
-std::string section(Json header, const tm::TensorTable& table, std::uint64_t* tensorBytes) {
+/// FNV-1a (Fowler, Noll, Vo), 64 bits, going on from the hash of what came before.
+std::uint64_t hashOf(std::string_view bytes, std::uint64_t hash = 14695981039346656037ULL) {
+    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
+    return hash;
+}
+
+/// Header and tensors as the bytes of a section that begins at byte `start` of the file.
+std::string section(Json header, const tm::TensorTable& table, std::uint64_t start, WriteInfo* info = nullptr) {
     header["tensors"] = Json::array();
     std::uint64_t offset = 0;
     std::vector<Tensor> packed;
@@ -42,21 +48,24 @@ std::string section(Json header, const tm::TensorTable& table, std::uint64_t* te
         auto contiguous = tensor.contiguous();
         if (!contiguous) throw CodecError{contiguous.error()};
         header["tensors"].push_back({static_cast<int>(tensor.dtype()), std::vector<std::int64_t>(tensor.shape().begin(), tensor.shape().end()), offset});
-        const auto bytes = static_cast<std::uint64_t>(contiguous->sizeBytes());
-        offset += aligned(bytes);
-        if (tensorBytes) *tensorBytes += bytes;
+        offset += aligned(contiguous->sizeBytes());
         packed.push_back(std::move(*contiguous));
     }
     header["tensorBytes"] = offset;
     const std::string text = header.dump();
     std::string bytes(kSectionMagic);
     bytes += littleEndian(text.size(), 8) + text;
-    bytes.resize(aligned(bytes.size()));
+    const auto pad = [&] { bytes.resize(aligned(start + bytes.size()) - start); };
+    pad();
+    std::uint64_t hash = hashOf(text);
     for (const Tensor& tensor : packed) {
-        const auto size = static_cast<std::size_t>(tensor.sizeBytes());
-        bytes.append(reinterpret_cast<const char*>(tensor.bytes()), size);
-        bytes.resize(aligned(bytes.size()));
+        const std::string_view values(reinterpret_cast<const char*>(tensor.bytes()), tensor.sizeBytes());
+        bytes += values;
+        pad();
+        hash = hashOf(values, hash);
+        if (info) info->tensorBytes += values.size();
     }
+    if (info) info->contentHash = hash;
     return bytes;
 }
 
@@ -95,7 +104,7 @@ Section readSection(const std::shared_ptr<const base::MappedFile>& file, std::ui
     Section section;
     section.header = Json::parse(text, text + length, nullptr, false);
     if (!section.header.is_object()) throw CodecError{base::unreadable("a header cannot be read")};
-    const std::uint64_t blob = offset + aligned(start + length);
+    const std::uint64_t blob = aligned(offset + start + length);
     const auto total = section.header.at("tensorBytes").get<std::uint64_t>();
     if (blob > bytes.size() || total > bytes.size() - blob) throw CodecError{base::unreadable("the file ends before its tensors")};
     for (const Json& entry : section.header.at("tensors")) section.tensors.push_back(readTensor(entry, file, blob, total));
@@ -114,13 +123,6 @@ Json graphHeader(const DumpFile& dump, const WriteOptions& options, tm::TensorTa
         if (dump.metadata->optimizeOptions) header["metadata"]["optimize_options"] = *dump.metadata->optimizeOptions;
     }
     return header;
-}
-
-/// FNV-1a (Fowler, Noll, Vo), 64 bits.
-std::uint64_t hashOf(const std::string& bytes) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211ULL;
-    return hash;
 }
 
 DumpFile read(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t offset, std::uint64_t* end) {
@@ -161,13 +163,17 @@ base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpF
         WriteInfo info;
         tm::TensorTable tensors;
         Json header = graphHeader(dump, options, tensors);
-        const std::string graph = section(std::move(header), tensors, &info.tensorBytes);
-        info.contentHash = hashOf(graph);
-        std::ofstream file(path, std::ios::binary | (options.append ? std::ios::app : std::ios::trunc));
+        std::error_code missing;
+        const std::uint64_t before = options.append ? std::filesystem::file_size(path, missing) : 0;
+        std::uint64_t end = missing ? 0 : before;
+        const std::uint64_t begin = end;
         std::string start;
         if (!dump.cases.empty()) start = std::string(kTestMagic) + littleEndian(dump.cases.size(), 4);
+        end += start.size();
+        const std::string graph = section(std::move(header), tensors, end, &info);
+        end += graph.size();
+        std::ofstream file(path, std::ios::binary | (options.append ? std::ios::app : std::ios::trunc));
         file << start << graph;
-        info.totalBytes = start.size() + graph.size();
         for (TestCase test : dump.cases) {
             std::ranges::sort(test, {}, &std::pair<std::string, Tensor>::first);
             tm::TensorTable values;
@@ -176,10 +182,11 @@ base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpF
                 names.push_back(name);
                 places.push_back(values.add(value));
             }
-            const std::string bytes = section({{"format", "sonde-dump-case"}, {"names", names}, {"values", places}}, values, nullptr);
+            const std::string bytes = section({{"format", "sonde-dump-case"}, {"names", names}, {"values", places}}, values, end);
             file << bytes;
-            info.totalBytes += bytes.size();
+            end += bytes.size();
         }
+        info.totalBytes = end - begin;
         file.flush();
         if (!file) return base::runError("the file cannot be written", path.string());
         return info;

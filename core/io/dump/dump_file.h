@@ -17,7 +17,7 @@ namespace sonde::io::dump {
 /// A dump (reference 5, c4): "mgbtest0" and the number of test cases (4 bytes, little endian) if there are any; the graph
 /// section; one section for each case with its inputs in the order of their names, expected outputs included. Each section is
 /// "SONDEGR1", the length of its header (8 bytes, little endian), the header (JSON), padding to a multiple of 64 counted from
-/// the section's beginning, and the tensors' bytes, each padded so.
+/// the file's beginning, and the tensors' bytes, each padded so: they are read where they lie.
 inline constexpr std::string_view kTestMagic = "mgbtest0";
 inline constexpr std::string_view kSectionMagic = "SONDEGR1";
 inline constexpr int kModelVersion = 2;
@@ -40,7 +40,7 @@ struct DumpFile {
 struct WriteInfo {
     std::uint64_t totalBytes = 0;
     std::uint64_t tensorBytes = 0;
-    std::uint64_t contentHash = 0;  ///< FNV-1a of the graph section
+    std::uint64_t contentHash = 0;  ///< FNV-1a of the graph section's header and tensors
 };
 
 struct WriteOptions {

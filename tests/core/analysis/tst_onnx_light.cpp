@@ -99,7 +99,9 @@ class TestOnnxLight : public QObject {
         }
         document::OpenOptions plain;
         plain.groups = false;
-        for (const graph::ModuleInfo& module : (*document::open(path.toStdString(), plain))->modules->modules()) QVERIFY(!module.inferred);
+        const auto flat = document::open(path.toStdString(), plain);
+        QVERIFY(flat.has_value());
+        for (const graph::ModuleInfo& module : (*flat)->modules->modules()) QVERIFY(!module.inferred);
     }
 
     void silerosStateIsCarriedFromFrameToFrame() {
