@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
-#include "core/document/model_passes.h"
+#include "core/analysis/infer.h"
+#include "core/document/exporting/inference_form.h"
 #include "core/exec/run.h"
 #include "core/io/dump/input_transform.h"
 #include "core/ops/registry/registry.h"
+#include "core/passes/vocabulary.h"
 
 namespace sonde::document {
 
@@ -18,19 +20,6 @@ using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
 using tensor::Value;
-
-/// Layouts, precisions and fusions are ways for other engines to compute; this one chooses its own when it runs.
-base::Result<void> checkInference(const io::dump::InferenceOptions& options) {
-    const auto refuse = [](const std::string& name) {
-        return base::usageError("the option " + name + " says how another engine computes, and this one has no such form", "--option",
-                                "leave it out: layouts and fusions are chosen when the graph runs");
-    };
-    io::dump::InferenceOptions plain;
-    plain.fuseGrain = options.fuseGrain;
-    if (options.bits() == plain.bits()) return {};
-    SONDE_ASSIGN(const std::vector<std::string> names, io::dump::InferenceOptions::names(options.bits() & ~std::uint64_t{64}));
-    return refuse(names.front());
-}
 
 /// "ADD" of aten::add.Tensor, "FC" of a called module fc.
 std::string operatorName(const Expr& expr) {
@@ -80,10 +69,15 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
     return graph.rename(node, name);
 }
 
-base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
-                                                         const base::WorkContext& work) {
+std::vector<io::InputInfo> inputInfos(const Document& document) {
     std::vector<io::InputInfo> infos;
     for (const NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type});
+    return infos;
+}
+
+base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
+                                                         const base::WorkContext& work) {
+    const std::vector<io::InputInfo> infos = inputInfos(document);
     io::InputOptions how = options.input;
     how.image.resize = options.resizeInput;
     std::vector<std::vector<Value>> cases;
@@ -159,37 +153,109 @@ base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<Inte
     return {};
 }
 
-}  // namespace
+/// A batch norm that takes the statistics of its input and keeps them.
+bool trains(const InternalGraph& graph, const Expr& expr) {
+    if (passes::familyOf(expr) == passes::Family::Onnx) return expr.attributes.getInt("training_mode", 0) != 0;
+    const auto known = passes::tensorOf(graph, passes::argumentOf(expr, 3, "running_mean"));
+    return known && passes::boolOf(graph, passes::argumentOf(expr, 5, "training"), false);
+}
 
-base::Result<io::dump::DumpFile> makeDump(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,
-                                          const base::WorkContext& work) {
-    if (options.optimize) SONDE_TRY(checkInference(options.inference));
-    io::dump::DumpFile dump;
-    auto graph = std::make_shared<InternalGraph>(*document.graph);
-    SONDE_ASSIGN(dump.outputNames, outputNames(*graph, options));
-    std::vector<std::string> argNames = options.argNames;
-    if (argNames.empty()) {
-        for (std::size_t i = 0; i < document.inputs.size(); ++i) argNames.push_back("arg_" + std::to_string(i));
+/// What can never be dumped, and is known before anything is done.
+base::Result<void> checkModel(const Document& document) {
+    for (const NamedNode& input : document.inputs) {
+        const auto& kind = document.graph->node(input.node).type.kind;
+        if (kind && *kind != tensor::ValueKind::Tensor) {
+            return base::usageError("Only support tensor type args when capture_as_const is enabled", input.name, "fix its value when the model is traced (--concrete " + input.name + "=VALUE)");
+        }
     }
-    if (argNames.size() != document.inputs.size()) {
+    for (const ExprId id : document.graph->recursiveOrder(document.graph->mainId())) {
+        const Expr& expr = document.graph->expr(id);
+        if (passes::meaningOf(expr) != passes::Meaning::BatchNorm || !trains(*document.graph, expr)) continue;
+        return base::usageError("can not dump BatchNorm in training mode, call eval() on the model before", document.graph->node(expr.outputs.front()).name);
+    }
+    return {};
+}
+
+/// The names of the inputs, given to their nodes.
+base::Result<std::vector<std::string>> nameInputs(InternalGraph& graph, const Document& document, const DumpOptions& options) {
+    std::vector<std::string> names = options.argNames;
+    if (names.empty()) {
+        for (std::size_t i = 0; i < document.inputs.size(); ++i) names.push_back("arg_" + std::to_string(i));
+    }
+    if (names.size() != document.inputs.size()) {
         return base::usageError("wrong number of arg_names, should be " + std::to_string(document.inputs.size()) + " values", "--arg-names");
     }
-    for (std::size_t i = 0; i < argNames.size(); ++i) SONDE_TRY(rename(*graph, document.inputs[i].node, argNames[i]));
-    for (std::size_t i = 0; i < graph->outputs().size(); ++i) {
-        const NodeId output = graph->outputs()[i];
-        const bool isInput = graph->expr(graph->node(output).producer).kind == ExprKind::Input;
-        if (!isInput && std::ranges::count(graph->outputs(), output) == 1) SONDE_TRY(rename(*graph, output, dump.outputNames[i]));
+    for (std::size_t i = 0; i < names.size(); ++i) SONDE_TRY(rename(graph, document.inputs[i].node, names[i]));
+    return names;
+}
+
+base::Result<void> nameOutputs(InternalGraph& graph, const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+        const NodeId output = graph.outputs()[i];
+        const bool isInput = graph.expr(graph.node(output).producer).kind == ExprKind::Input;
+        if (!isInput && std::ranges::count(graph.outputs(), output) == 1) SONDE_TRY(rename(graph, output, names[i]));
     }
-    SONDE_ASSIGN(auto inputs, caseInputs(document, inputData, options, work));
+    return {};
+}
+
+/// Values that the model is run on to write it in static form: those of the first test case, or numbers of the usual shape.
+base::Result<std::vector<Value>> exampleInputs(const Document& document, const std::vector<std::vector<Value>>& cases, const DumpOptions& options,
+                                               const base::WorkContext& work) {
+    if (!cases.empty()) return cases.front();
+    SONDE_ASSIGN(const auto made, io::makeInputs("", inputInfos(document), options.input, work));
+    return made.front().values;
+}
+
+/// Scalar inputs are stored with one dimension.
+void storeScalars(InternalGraph& graph, const Document& document, std::vector<std::vector<Value>>& cases) {
+    bool any = false;
+    for (std::size_t i = 0; i < document.inputs.size(); ++i) {
+        const tensor::TypeInfo& type = graph.node(document.inputs[i].node).type;
+        if (!type.shape || !type.shape->empty()) continue;
+        any = true;
+        graph.setType(document.inputs[i].node, tensor::TypeInfo::tensor(type.dtype, tensor::Shape{1}));
+        for (std::vector<Value>& values : cases) {
+            if (values[i].isTensor() && values[i].tensor().rank() == 0) values[i] = Value(values[i].tensor().unsqueezed(0));
+        }
+    }
+    if (!any) return;
+    // What follows has other shapes than before.
+    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
+        if (graph.expr(id).kind == ExprKind::Input) continue;
+        for (const NodeId node : graph.expr(id).outputs) {
+            if (!graph.node(node).constant) graph.setType(node, tensor::TypeInfo());
+        }
+    }
+    base::Diagnostics findings;
+    analysis::inferTypes(graph, findings);
+}
+
+}  // namespace
+
+base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vector<std::string>& inputData, const DumpOptions& options,
+                                          const base::WorkContext& work) {
+    if (options.optimize) SONDE_TRY(checkInferenceOptions(options.inference));
+    SONDE_TRY(checkModel(source));
+    io::dump::DumpFile dump;
+    SONDE_ASSIGN(dump.outputNames, outputNames(*source.graph, options));
+    SONDE_ASSIGN(auto inputs, caseInputs(source, inputData, options, work));
+    Document document = source;
+    if (options.optimize && needsStaticForm(options.inference)) {
+        SONDE_ASSIGN(const std::vector<Value> example, exampleInputs(source, inputs, options, work));
+        SONDE_ASSIGN(document, staticForm(source, example, work));
+        if (document.inputs.size() != source.inputs.size() || document.graph->outputs().size() != dump.outputNames.size()) {
+            return base::usageError("layouts, float16 and fusions are for models whose inputs and outputs are tensors", source.location);
+        }
+    }
+    auto graph = std::make_shared<InternalGraph>(*document.graph);
+    SONDE_ASSIGN(const std::vector<std::string> argNames, nameInputs(*graph, document, options));
+    SONDE_TRY(nameOutputs(*graph, dump.outputNames));
+    storeScalars(*graph, document, inputs);
     SONDE_TRY(addCases(dump, graph, argNames, std::move(inputs), document, options, work));
     if (!dump.cases.empty() && !options.noAssert) addAsserts(*graph, dump.outputNames, options.maxError);
     dump.graph = graph;
     if (options.optimize) {
-        passes::PassContext context;
-        context.evaluate = passEvaluator();
-        const std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates", "remove-dead-code"};
-        SONDE_ASSIGN(auto optimised, passes::runPasses(*graph, ids, context, work));
-        dump.graph = optimised.graph;
+        SONDE_ASSIGN(dump.graph, optimisedForInference(*graph, options.inference, work));
     }
     if (options.metadata) {
         dump.metadata.emplace();

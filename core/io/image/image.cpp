@@ -119,7 +119,7 @@ Image resized(const Image& image, int width, int height) {
 Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const ImageOptions& options) {
     const std::optional<Layout> layout = layoutOf(type, source);
     if (!layout) {
-        return base::usageError("the input " + type.text() + " does not have the shape of a picture", {},
+        return base::usageError("can not infer input format from shape: the input " + type.text() + " is no picture", {},
                                 "a picture fits [N,C,H,W] or [N,H,W,C] with 1 or 3 channels; give a .npy file instead");
     }
     if (layout->width * layout->height > kMostPixels || layout->width > 1 << 20 || layout->height > 1 << 20) {

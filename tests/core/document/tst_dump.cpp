@@ -5,17 +5,21 @@
 #include <QtTest>
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
+#include "core/analysis/infer.h"
+#include "core/analysis/profile.h"
 #include "core/document/dump.h"
 #include "core/exec/run.h"
 #include "core/io/dump/input_transform.h"
+#include "core/io/npz/npy.h"
+#include "tests/core/passes/graph_maker.h"
 #include "tests/support/reference_sets.h"
 
 using namespace sonde;
-using graph::Argument;
-using graph::InternalGraph;
-using graph::NodeId;
-using tensor::Tensor;
-using tensor::Value;
+using namespace sonde::test;
+
+Q_DECLARE_METATYPE(tensor::Shape)
 
 namespace {
 
@@ -83,6 +87,25 @@ class TestDump : public QObject {
         QCOMPARE(recording.outputs[0].tensor().toDouble(3), 44.0);
     }
 
+    void case2WhatIsCapturedIsAConstant() {
+        document::Document document;
+        Maker maker;
+        const NodeId x = maker.floats("x", {4});
+        const NodeId a = maker.constant("a", floats({1, 2, 3, 4}));
+        maker.result(maker.call("y", "aten::mul.Tensor", x, a));
+        document.inputs.push_back({"x", x});
+        document.graph = std::make_shared<InternalGraph>(maker.graph);
+        document::DumpOptions options;
+        options.optimize = false;
+        const auto dump = document::makeDump(document, {}, options);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->graph->inputs().size(), std::size_t(1));
+        const graph::Node& result = dump->graph->node(dump->graph->outputs().front());
+        const auto mul = std::ranges::find(dump->graph->main().order, std::string("mul.Tensor"), [&](graph::ExprId id) { return dump->graph->expr(id).op.name; });
+        QVERIFY(mul != dump->graph->main().order.end() && result.type.isTensor() == document.graph->node(document.graph->outputs()[0]).type.isTensor());
+        QVERIFY(tensor::identical(dump->graph->node(dump->graph->expr(*mul).arguments[1].node).constant->tensor(), floats({1, 2, 3, 4})));
+    }
+
     void case3WrongNumbersOfNamesAndUnknownOptions() {
         document::DumpOptions options;
         options.argNames = {"one"};
@@ -97,6 +120,43 @@ class TestDump : public QObject {
         QCOMPARE(unknown.error().what, std::string("unknown options: ['enable_everything']"));
     }
 
+    void case4NumbersAreNoInputs() {
+        document::Document document = documentOf("exp", 1);
+        InternalGraph graph = *document.graph;
+        tensor::TypeInfo number;
+        number.kind = tensor::ValueKind::Int;
+        graph.setType(document.inputs[0].node, number);
+        document.graph = std::make_shared<InternalGraph>(graph);
+        const auto dump = document::makeDump(document, {}, {});
+        QVERIFY(!dump.has_value());
+        QCOMPARE(dump.error().what, std::string("Only support tensor type args when capture_as_const is enabled"));
+    }
+
+    /// The module is the document itself: only its data is an input.
+    void case5TheModuleIsNoInput() {
+        const auto document = document::open(SONDE_TEST_DATA "/models/lstm_classifier.trace.pt");
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        document::DumpOptions options;
+        options.argNames = {"data"};
+        const auto dump = document::makeDump(**document, {}, options);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->graph->inputs().size(), std::size_t(1));
+        QCOMPARE(dump->graph->node(dump->graph->inputs()[0]).name, std::string("data"));
+    }
+
+    void case6ScalarsHaveOneDimension() {
+        document::Document document = documentOf("exp", 1);
+        InternalGraph graph = *document.graph;
+        graph.setType(document.inputs[0].node, tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{}));
+        document.graph = std::make_shared<InternalGraph>(graph);
+        const auto dump = document::makeDump(document, {"#rand(0,1)"}, {});
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        for (const auto& [name, value] : dump->cases[0]) QCOMPARE(value.shape().text(), std::string("[1]"));
+        QCOMPARE(dump->graph->node(dump->graph->findNode("arg_0")).type.text(), std::string("float32[1]"));
+        const auto inputs = document::inputsOfCase(*dump->graph, dump->cases[0]);
+        QVERIFY(inputs.has_value() && !runOn(*dump, *inputs).error);
+    }
+
     void case12OneRandomSpecIsForAllInputs() {
         const auto dump = document::makeDump(documentOf("add.Tensor", 2), {"#rand(0,1)", "a:#rand(0,1);b:#rand(2,3)"}, {});
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
@@ -105,6 +165,61 @@ class TestDump : public QObject {
         document::DumpOptions options;
         options.inputTransform = "data";
         QVERIFY(!document::makeDump(documentOf("exp", 1), {"#rand(0,1)"}, options).has_value());
+    }
+
+    void case13PicturesFitTheInput_data() {
+        QTest::addColumn<tensor::Shape>("input");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("planes") << tensor::Shape{1, 3, 5, 8} << "";
+        QTest::newRow("grey, channels last") << tensor::Shape{1, 5, 8, 1} << "";
+        QTest::newRow("rank 3") << tensor::Shape{3, 5, 8} << "";
+        QTest::newRow("no picture") << tensor::Shape{1, 5, 5, 5} << "can not infer input format from shape";
+    }
+
+    /// 20 pixels wide and 10 high: red 200 on the left half, blue 100 on the right.
+    void case13PicturesFitTheInput() {
+        QFETCH(tensor::Shape, input);
+        QFETCH(QString, says);
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("picture.ppm"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("P6 20 10 255\n");
+        for (int i = 0; i < 200; ++i) file.write(i % 20 < 10 ? QByteArray("\xc8\0\0", 3) : QByteArray("\0\0\x64", 3));
+        file.close();
+        document::Document document = documentOf("exp", 1);
+        InternalGraph graph = *document.graph;
+        graph.setType(document.inputs[0].node, tensor::TypeInfo::tensor(tensor::DType::Float32, input));
+        document.graph = std::make_shared<InternalGraph>(graph);
+        document::DumpOptions options;
+        options.resizeInput = true;
+        options.noAssert = true;
+        const auto dump = document::makeDump(document, {file.fileName().toStdString()}, options);
+        if (!says.isEmpty()) {
+            QVERIFY(!dump.has_value() && QString::fromStdString(dump.error().text()).contains(says));
+            return;
+        }
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        const Tensor value = dump->cases[0][0].second;
+        QCOMPARE(value.shape().text(), input.text());
+        // Blue first; grey is 0.299 red + 0.114 blue, rounded.
+        const bool grey = value.numel() == 40;
+        QCOMPARE(value.toDouble(0), grey ? 60.0 : 0.0);
+        QCOMPARE(value.toDouble(7), grey ? 11.0 : 100.0);
+        if (!grey) QCOMPARE(value.toDouble(80), 200.0);
+    }
+
+    void case14FileDataIsRepeatedAndRandomDataIsNot() {
+        document::Document document = documentOf("exp", 1);
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("x.npy").toStdString();
+        QVERIFY(io::writeNpyFile(path, Tensor::of<float>({1}, {7})).has_value());
+        document::DumpOptions options;
+        options.input.repeat = 3;
+        options.noAssert = true;
+        const auto dump = document::makeDump(document, {path, "#rand(0,1,1)"}, options);
+        QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
+        QCOMPARE(dump->cases[0][0].second.shape().text(), std::string("[3]"));
+        QCOMPARE(dump->cases[1][0].second.shape().text(), std::string("[1]"));
     }
 
     void case15TransformsAreExpressionsOfData() {
@@ -195,7 +310,8 @@ class TestDump : public QObject {
         QVERIFY(!document::makeDump(documentOf("exp", 1), {}, how)->metadata);
         QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, {})->metadata->optimizeOptions, std::uint64_t{64});
         how.inference.layout = "nchw88";
-        QVERIFY(!document::makeDump(documentOf("exp", 1), {}, how).has_value());
+        how.metadata = true;
+        QCOMPARE(*document::makeDump(documentOf("exp", 1), {}, how)->metadata->optimizeOptions, std::uint64_t{12884901952});
     }
 
     void case26OutputsWithoutNamesAreNumbered() {
@@ -228,6 +344,36 @@ class TestDump : public QObject {
         const auto second = io::dump::readDump(path, end);
         QVERIFY2(second.has_value(), second ? "" : second.error().text().c_str());
         QCOMPARE(second->graph->inputs().size(), std::size_t(2));
+    }
+
+    void case29BatchNormsInTrainingAreAnError() {
+        Maker maker;
+        const NodeId x = maker.floats("x", {2, 3});
+        const NodeId mean = maker.constant("mean", floats({0, 0, 0})), variance = maker.constant("var", floats({1, 1, 1}));
+        maker.result(maker.call("y", "aten::batch_norm", x, none(), none(), mean, variance, true, 0.1, 1e-5, false));
+        document::Document document;
+        document.inputs.push_back({"x", x});
+        document.graph = std::make_shared<InternalGraph>(maker.graph);
+        const auto dump = document::makeDump(document, {}, {});
+        QVERIFY(!dump.has_value());
+        QVERIFY2(holds(dump.error().text(), "BatchNorm in training mode") && holds(dump.error().text(), "eval"), dump.error().text().c_str());
+    }
+
+    void case30ProfilesHaveTimesByOperator() {
+        document::Document document = documentOf("exp", 1);
+        InternalGraph graph = *document.graph;
+        base::Diagnostics findings;
+        analysis::inferTypes(graph, findings);
+        document.graph = std::make_shared<InternalGraph>(graph);
+        exec::Runner runner(1);
+        const auto plan = exec::Plan::make(document.graph, {});
+        exec::Recording recording;
+        for (int i = 0; i < 3; ++i) recording = runner.run(**plan, std::vector<Value>{Value(floats({1, 2, 3, 4}))});
+        const auto profile = nlohmann::json::parse(analysis::profileJson(*document.graph, recording));
+        const auto& exp = profile.at("profiler").at("exp");
+        QCOMPARE(exp.at("count").get<int>(), 1);
+        QVERIFY(exp.at("elapsedNs").get<double>() > 0);
+        QCOMPARE(exp.at("bytes").get<int>(), 16);
     }
 
     void realModelsAreDumpedAndPassTheirCases_data() {
