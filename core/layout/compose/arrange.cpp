@@ -86,6 +86,27 @@ class Arranger {
         return across() ? box.y + inside.origin.y - inside.size.height / 2 : box.x + inside.origin.x - inside.size.width / 2;
     }
 
+    /// An open item's own arguments, a condition or a count, come in left of the values that go on inside.
+    void giveOwnPorts(const Level& level, BoxGraph& graph) const {
+        std::unordered_map<std::uint32_t, double> next;
+        auto half = [&](std::uint32_t box) { return (across() ? graph.boxes[box].height : graph.boxes[box].width) / 2; };
+        for (const BoxEdge& edge : graph.edges) {
+            if (!edge.toPort || edge.to >= level.members.size() || graph.boxes[edge.to].loosePorts) continue;
+            const double left = *edge.toPort - kPortStep;
+            const auto [found, isNew] = next.try_emplace(edge.to, left);
+            if (!isNew) found->second = std::min(found->second, left);
+        }
+        for (std::size_t i = graph.edges.size(); i-- > 0;) {  // the last one next to those inside
+            BoxEdge& edge = graph.edges[i];
+            const bool comes = edge.to < level.members.size() && !edge.toPort, goes = edge.from < level.members.size() && !edge.fromPort;
+            if (goes && level.edges[i].from < level.members.size()) edge.fromPort = 0;
+            if (!comes) continue;
+            double& place = next.try_emplace(edge.to, 0).first->second;
+            edge.toPort = std::max(place, std::min(0.0, kPortStep / 2 - half(edge.to)));
+            place -= kPortStep;
+        }
+    }
+
     /// Ports of a closed item: evenly about its middle.
     double placeOf(const Box& box, LevelEdge::Place place) const {
         const double step = std::min(kPortStep, (across() ? box.height : box.width) / (place.count + 1));
@@ -112,10 +133,11 @@ class Arranger {
             BoxEdge box{boxOf(level, edge.from), boxOf(level, edge.to), {}, {}, edge.atStub ? 1.0 : 8.0};
             if (edge.fromPort.valid()) box.fromPort = portOf(level.members[edge.from], edge.fromPort, true, insides);
             if (edge.toPort.valid()) box.toPort = portOf(level.members[edge.to], edge.toPort, false, insides);
-            if (edge.fromPlace.count > 1) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);
-            if (edge.toPlace.count > 1) box.toPort = placeOf(graph.boxes[box.to], edge.toPlace);
+            if (graph.boxes[box.from].loosePorts) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);
+            if (graph.boxes[box.to].loosePorts) box.toPort = placeOf(graph.boxes[box.to], edge.toPlace);
             graph.edges.push_back(box);
         }
+        giveOwnPorts(level, graph);
         for (std::size_t i = 0; i < level.portsIn.size(); ++i) m_portIndex[portKey(levelIndex, level.portsIn[i], false)] = i;
         for (std::size_t i = 0; i < level.portsOut.size(); ++i) m_portIndex[portKey(levelIndex, level.portsOut[i], true)] = i;
         return graph;

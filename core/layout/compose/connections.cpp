@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <unordered_set>
 
 #include "core/layout/compose/draft.h"
+#include "core/layout/compose/joints.h"
 #include "core/layout/engine/layered.h"
 
 namespace sonde::layout::compose {
@@ -63,13 +65,18 @@ class Connector {
   private:
     /// Every reading of a value made in another item, once for each (value, reader), in the order of execution.
     void collect() {
+        findResults();
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             const ExprId reader(i);
             if (m_graph.isErased(reader) || isFiltered(m_view, reader)) continue;
             const std::uint32_t to = m_draft.exprItems[i].value;
             const bool behind = isBehind(reader);
-            for (const NodeId value : m_graph.expr(reader).inputs)
-                if (!isFolded(m_graph.node(value).producer, reader)) add(value, to, !behind);
+            std::vector<NodeId> gone;
+            if (isOpenOperation(to) && m_draft.items[to].what.expr == reader) gone = goInside(reader, !behind);
+            for (const NodeId value : m_graph.expr(reader).inputs) {
+                if (isFolded(m_graph.node(value).producer, reader)) continue;
+                if (std::find(gone.begin(), gone.end(), value) == gone.end()) add(value, to, !behind);
+            }
         }
         for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
             const ItemDescription& what = m_draft.items[item].what;
@@ -139,7 +146,47 @@ class Connector {
         }
         const bool selfLoop = made.value == to && !m_draft.items[to].what.expandable &&
                               m_draft.items[to].what.expr == producer && readsItself(producer);
-        if (made.value != to || selfLoop) m_connections.push_back({value, made.value, to});
+        if (made.value == to && !selfLoop) return;
+        const auto inside = m_results.find(value);
+        if (inside == m_results.end()) return m_connections.push_back({value, made.value, to});
+        for (const std::uint32_t result : inside->second) m_connections.push_back({value, result, to});
+    }
+
+    bool isOpenOperation(std::uint32_t item) const {
+        return item != kNone && m_draft.items[item].what.open && m_draft.items[item].what.kind == ItemKind::Expr;
+    }
+
+    /// Leads the arguments of an open operation on to the inputs of its bodies. Returns those that go on.
+    std::vector<NodeId> goInside(ExprId reader, bool counts) {
+        std::vector<NodeId> gone;
+        for (const Joint& joint : entriesOf(m_graph, reader)) {
+            const ItemId item = m_draft.exprItems[m_graph.node(joint.inner).producer.index()];
+            if (!item.valid() || m_draft.items[item.index()].what.kind != ItemKind::Input) continue;
+            add(joint.outer, item.value, counts);
+            gone.push_back(joint.outer);
+        }
+        return gone;
+    }
+
+    /// The items inside of open operations that show what they give.
+    void findResults() {
+        std::map<std::pair<BodyId, NodeId>, std::uint32_t> outputs;
+        for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
+            const ItemDescription& what = m_draft.items[item].what;
+            if (what.kind != ItemKind::Output) continue;
+            if (what.expr.valid()) outputs[{m_graph.expr(what.expr).body, NodeId()}] = item;
+            else outputs[{what.body, what.values.front()}] = item;
+        }
+        for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
+            if (!isOpenOperation(item)) continue;
+            for (const Joint& joint : resultsOf(m_graph, m_draft.items[item].what.expr)) {
+                auto found = outputs.find({joint.body, joint.inner});
+                if (found == outputs.end()) found = outputs.find({joint.body, NodeId()});
+                if (found == outputs.end()) continue;
+                auto& all = m_results[joint.outer];
+                if (std::find(all.begin(), all.end(), found->second) == all.end()) all.push_back(found->second);
+            }
+        }
     }
 
     bool readsItself(ExprId expr) const {
@@ -379,6 +426,7 @@ class Connector {
     const InternalGraph& m_graph;
     std::vector<Connection> m_connections, m_fromStubs;
     std::unordered_set<ExprId> m_hidden;
+    std::unordered_map<NodeId, std::vector<std::uint32_t>> m_results;  // of open operations: items inside that give a value
     std::vector<std::vector<std::uint32_t>> m_ranks;  // by level and slot
     std::vector<std::uint32_t> m_depths;              // ranks of each level
     std::unordered_map<PortKey, std::uint32_t, TupleHash<PortKey>> m_portOf;

@@ -126,8 +126,29 @@ class Graphviz::Impl {
             const Box& box = boxes.boxes[i];
             const bool told = ports.in.size() > 1 || ports.out.size() > 1 || (!box.loosePorts && ports.in.size() + ports.out.size() > 0);
             ports.any = told && box.width >= 16;
-            ports.even = static_cast<std::size_t>(std::clamp(box.width / 12, 2.0, 48.0));
+            if (ports.any && !box.loosePorts) ports.even = fieldsFor(ports, box.width);
         }
+    }
+
+    /// How many equal fields have their middles closest to all ports: what is left over bends an edge that could be straight.
+    static std::size_t fieldsFor(const Ports& ports, double width) {
+        const auto least = static_cast<std::size_t>(std::clamp(width / 12, 2.0, 48.0));
+        std::size_t best = least;
+        double bestMiss = 1e18;
+        for (std::size_t count = least; count <= std::max<std::size_t>(least + 4, 48) && count * 4.0 <= width; ++count) {
+            const double step = width / static_cast<double>(count);
+            double miss = 0;
+            for (const auto* row : {&ports.in, &ports.out}) {
+                for (const double port : *row) {
+                    const double along = (port + width / 2) / step;
+                    miss += std::abs(along - std::floor(along) - 0.5) * step;
+                }
+            }
+            if (miss >= bestMiss - 1e-9) continue;
+            bestMiss = miss;
+            best = count;
+        }
+        return best;
     }
 
     static std::string fields(const char* row, std::size_t count) {
