@@ -83,20 +83,33 @@ void ItemPainter::paintOpenBox(QPainter& painter, const layout::SceneItem& item,
         return;
     }
     painter.drawRoundedRect(box, Card::kRadius + 2, Card::kRadius + 2);
-    if (detail < Detail::Full) return;
+    if (detail >= Detail::Full) openTitle(painter, item, taken, nullptr);
+}
+
+void ItemPainter::paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const {
+    const QColor ground = theme::moduleFill(depth, m_style.scheme);
+    openTitle(painter, item, flags & kTaken, &ground);
+}
+
+void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* ground) const {
+    const QRectF box = toQt(item.rect);
     ItemText text = itemText(*m_graph, item.what);
-    if (flags & kTaken) text.title += QStringLiteral("  \u2713 taken");
+    if (taken) text.title += QStringLiteral("  \u2713 taken");
     double x = box.left() + Card::kPadX;
-    const double right = box.right() - Card::kPadX;
+    const double right = box.right() - Card::kPadX, y = box.top() + Card::kPadY;
     if (Card::hasToggle(item.what)) {
         paintToggle(painter, item);
         x += Card::kToggle + 6;
     }
-    const double y = box.top() + Card::kPadY;
-    line(painter, TextRole::Title, {x, y}, right - x, text.title, m_style.color(ColorRole::ModuleTitle));
-    x += std::min(m_measure->width(TextRole::Title, text.title), right - x) + 10;
-    const double drop = m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body);
-    line(painter, TextRole::Body, {x, y + drop}, right - x, text.qualname, m_style.color(ColorRole::ModuleSubtitle));
+    const auto part = [&](TextRole role, double drop, const QString& row, ColorRole ink) {
+        if (row.isEmpty() || right - x < 4) return;
+        const double width = std::min(m_measure->width(role, row), right - x);
+        if (ground) painter.fillRect(QRectF(x - 2, y + drop, width + 4, m_measure->height(role)), *ground);
+        line(painter, role, {x, y + drop}, right - x, row, m_style.color(ink));
+        x += width + 10;
+    };
+    part(TextRole::Title, 0, text.title, ColorRole::ModuleTitle);
+    part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), text.qualname, ColorRole::ModuleSubtitle);
 }
 
 void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint,
@@ -268,26 +281,47 @@ void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) 
     if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
 }
 
-void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale) const {
+/// A qualname's last part says more than both ends of the whole; of anything else a few letters are no use.
+QString ItemPainter::farText(const layout::SceneItem& item, double width) const {
+    constexpr qsizetype kLeast = 6;
+    QString title = itemText(*m_graph, item.what).title;
+    const bool fits = m_measure->width(TextRole::Title, title) <= width;
+    if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0) title = title.mid(title.lastIndexOf(u'.') + 1);
+    const QString shown = m_measure->elided(TextRole::Title, title, width);
+    return shown.size() < kLeast && shown != title ? QString() : shown;
+}
+
+QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken) const {
     const QRectF box = toQt(item.rect);
     const double width = box.width() * scale - 8, height = box.height() * scale;
-    if (width < 24 || height < 20) return;
-    const ItemText text = itemText(*m_graph, item.what);
-    const QString shown = m_measure->elided(TextRole::Title, text.title, width);
-    if (shown.size() < 3 && shown.size() < text.title.size()) return;
-    const double textWidth = m_measure->width(TextRole::Title, shown), textHeight = m_measure->height(TextRole::Title);
+    const double textHeight = m_measure->height(TextRole::Title) + 2;
+    if (width < 24 || height < textHeight + 2) return {};
+    const QString shown = farText(item, width - 8);
+    if (shown.isEmpty()) return {};
+    const QSizeF size((m_measure->width(TextRole::Title, shown) + 8) / scale, textHeight / scale);
+    const double margin = 3 / scale, left = box.left() + margin, right = box.right() - margin - size.width();
+    // Where it stands close up as well, else on the right, else a line further down.
+    for (const QPointF at : {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
+                             QPointF(left, box.top() + textHeight / scale), QPointF(left, box.top() + 2 * textHeight / scale)}) {
+        const QRectF plate(at, size);
+        const bool inside = plate.bottom() <= box.bottom() && plate.left() >= box.left();
+        if (inside && std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(plate); })) return plate;
+    }
+    return {};
+}
+
+void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const {
     painter.save();
-    painter.translate(box.center().x(), box.top());
+    painter.translate(plate.topLeft());
     painter.scale(1 / scale, 1 / scale);
-    QRectF plate(-textWidth / 2 - 4, 3, textWidth + 8, textHeight + 2);
     QColor ground = m_style.color(ColorRole::EdgeLabelGround);
-    ground.setAlphaF(0.85F);
+    ground.setAlphaF(0.92F);
     painter.setPen(Qt::NoPen);
     painter.setBrush(ground);
-    painter.drawRoundedRect(plate, 3, 3);
+    painter.drawRoundedRect(QRectF(QPointF(), plate.size() * scale), 3, 3);
     painter.setFont(m_fonts[0]);
     painter.setPen(m_style.color(ColorRole::ModuleTitle));
-    painter.drawText(QPointF(-textWidth / 2, 4 + m_measure->ascent(TextRole::Title)), shown);
+    painter.drawText(QPointF(4, 1 + m_measure->ascent(TextRole::Title)), farText(item, item.rect.width * scale - 16));
     painter.restore();
 }
 

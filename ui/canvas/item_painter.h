@@ -29,8 +29,13 @@ class ItemPainter {
     /// The same for an item that is not where the scene has it: while it moves.
     void paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, const SceneMarks& marks,
                double scale) const;
-    /// The name of an open box in letters of constant size on the screen: what is read far out. Drawn over its inside.
-    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale) const;
+    /// The title of an open box over lines that pass through it, on a plate in the box's colour.
+    void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const;
+
+    /// Where the name of a box stands in letters of constant size on the screen, which is what is read far out: within the
+    /// box and off what is `taken`. Empty if there is no room.
+    QRectF farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken) const;
+    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const;
 
     const CanvasStyle& style() const { return m_style; }
     const TextMeasure& measure() const { return *m_measure; }
@@ -40,6 +45,8 @@ class ItemPainter {
     struct Look;
 
     void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, Detail detail) const;
+    QString farText(const layout::SceneItem& item, double width) const;
+    void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* ground) const;
     void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint, Detail detail) const;
     void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags, Detail detail) const;
     void paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const;

@@ -1,6 +1,7 @@
 #include "ui/canvas/item_text.h"
 
 #include "core/ops/registry/registry.h"
+#include "ui/canvas/port_text.h"
 
 namespace sonde::canvas {
 namespace {
@@ -235,8 +236,11 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
         // A node may have 10,000 inputs; a tool tip shows the first few.
         constexpr std::size_t kShown = 6;
         const auto list = [&](const QString& label, const std::vector<graph::NodeId>& nodes) {
-            for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i)
-                lines << label + text(graph.node(nodes[i]).name) + QStringLiteral("  ") + typeText(graph.node(nodes[i]));
+            for (std::size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
+                QString port = &nodes == &expr.inputs ? argumentName(graph, item.what.expr, nodes[i]) : outputName(graph, nodes[i]);
+                if (!port.isEmpty()) port += QStringLiteral(" = ");
+                lines << label + port + text(graph.node(nodes[i]).name) + QStringLiteral("  ") + typeText(graph.node(nodes[i]));
+            }
             if (nodes.size() > kShown) lines << label + QStringLiteral("+%1 more").arg(nodes.size() - kShown);
         };
         list(QStringLiteral("in   "), expr.inputs);

@@ -157,17 +157,41 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     for (const std::uint32_t id : found.items)
         if (scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     paintEdges(painter, found.edges, scale);
+    if (detail >= Detail::Full) {
+        paintPorts(painter, found.edges, scale);
+        for (const std::uint32_t id : found.items)
+            if (scene.items[id].what.open) m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})), marks.of(layout::ItemId(std::size_t{id})));
+    }
     for (const std::uint32_t id : found.items)
         if (!scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     if (scale >= kLabelScale) paintLabels(painter, found.edges);
-    if (detail < Detail::Full) {
-        painter.setRenderHint(QPainter::Antialiasing);
-        // The inner ones first: where titles meet, the outer module's is read.
-        for (auto it = found.items.rbegin(); it != found.items.rend(); ++it) {
-            const layout::SceneItem& item = scene.items[*it];
-            const bool module = item.what.kind == layout::ItemKind::Module;
-            if (item.what.open || (module && detail == Detail::Block)) m_items.paintFarTitle(painter, item, scale);
+    if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
+}
+
+void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const {
+    painter.setRenderHint(QPainter::Antialiasing);
+    const layout::SceneLayout& scene = m_index->scene();
+    const bool block = detailAt(scale) == Detail::Block;
+    const auto isTitled = [&](const layout::SceneItem& item) {
+        return item.what.open || (block && item.what.kind == layout::ItemKind::Module);
+    };
+    // Plates lie within their boxes, so only those of boxes around one can be in its way; these are read first. Asked
+    // for each box anew, so that every part of the picture is painted alike.
+    const auto plateOf = [&](const layout::SceneItem& item) {
+        std::vector<const layout::SceneItem*> around{&item};
+        for (layout::ItemId box = item.parent; box.valid(); box = scene.item(box).parent) around.push_back(&scene.item(box));
+        std::vector<QRectF> taken;
+        QRectF plate;
+        for (auto it = around.rbegin(); it != around.rend(); ++it) {
+            plate = m_items.farTitle(**it, scale, taken);
+            if (!plate.isEmpty()) taken.push_back(plate);
         }
+        return plate;
+    };
+    for (const std::uint32_t id : items) {
+        const layout::SceneItem& item = scene.items[id];
+        if (!isTitled(item)) continue;
+        if (const QRectF plate = plateOf(item); !plate.isEmpty()) m_items.paintFarTitle(painter, item, scale, plate);
     }
 }
 
@@ -202,6 +226,7 @@ void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, doubl
     for (std::uint32_t i = 0; i < edges.size(); ++i) edges[i] = i;
     groups.enter(QStringLiteral("edges"));
     paintEdges(painter, edges, scale);
+    paintPorts(painter, edges, scale);
     paintLabels(painter, edges);
     groups.leave();
 }

@@ -45,6 +45,10 @@ class ScenePainter {
     void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
+    void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
+    void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
+    void paintPortName(QPainter& painter, QPointF port, double room, bool into, const QString& name) const;
+    const std::vector<float>& portRooms() const;
     QRectF labelRect(std::uint32_t edge) const;
     bool labelShown(std::uint32_t edge) const;
     void paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId item, double scale, const Groups& groups) const;
@@ -53,6 +57,7 @@ class ScenePainter {
     ItemPainter m_items;
     QFont m_labelFont;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
+    mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 
 }  // namespace sonde::canvas

@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kLargestSide = 20'000;  ///< of what the metrics may say
 constexpr double kWidthStep = 16;        ///< so that names of almost equal length give equal boxes
 constexpr double kPortStep = 28;         ///< between the ports of a closed item, if there is room
+constexpr double kUnderTitle = 0.4;      ///< of the first gap's height may lie beside the title
 constexpr std::size_t kMaxNotes = 20;
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
@@ -268,9 +269,11 @@ class Arranger {
         const double left = across() ? first : padding, right = across() ? last : padding;
         const double top = across() ? padding / 2 : first, bottom = across() ? padding : last;
         inside.size.width = even(std::max(size.width + left + right, title.width));
-        inside.size.height = even(title.height + top + size.height + bottom);
         inside.origin.x = left + (inside.size.width - left - right - size.width) / 2;
         inside.origin.y = title.height + top;
+        // Lines that come in may bend beside the title already.
+        if (!across() && !level.portsIn.empty()) inside.origin.y -= std::min(title.height, kUnderTitle * std::clamp(m_draft.view->rankSep, 1.0, 1000.0));
+        inside.size.height = even(inside.origin.y + size.height + bottom);
         return inside;
     }
 

@@ -108,17 +108,18 @@ void place(std::vector<Part>& parts, double gap) {
     }
 }
 
-/// Beside the part with pins, whose ends must stay at the borders: columns along the flow.
-void placeBeside(std::vector<Part>& parts, std::size_t pinned, bool across, double gap) {
+/// Beside the part with pins, whose ends must stay at the borders: columns along the flow, from its second rank on.
+void placeBeside(std::vector<Part>& parts, std::size_t pinned, bool across, double gap, double begin) {
     auto along = [&](const Part& part) { return across ? part.layout.size.width : part.layout.size.height; };
     auto aside = [&](const Part& part) { return across ? part.layout.size.height : part.layout.size.width; };
     const double length = along(parts[pinned]);
-    double at = aside(parts[pinned]) + gap, y = 0, column = 0;
+    double at = aside(parts[pinned]) + gap, y = begin, column = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         if (i == pinned) continue;
-        if (y > 0 && y + along(parts[i]) > length) {
+        if (y > begin && y + along(parts[i]) > length) {
             at += column + gap;
-            y = column = 0;
+            y = begin;
+            column = 0;
         }
         parts[i].place = across ? Point{y, at} : Point{at, y};
         column = std::max(column, aside(parts[i]));
@@ -143,7 +144,7 @@ base::Result<BoxLayout> layoutParts(const BoxGraph& graph,
     const double gap = std::max(graph.nodeSep, graph.rankSep * 0.75);
     const auto pinned = std::find_if(parts.begin(), parts.end(), isPinned);
     if (pinned == parts.end()) place(parts, gap);
-    else placeBeside(parts, static_cast<std::size_t>(pinned - parts.begin()), graph.direction == Direction::LeftRight, gap);
+    else placeBeside(parts, static_cast<std::size_t>(pinned - parts.begin()), graph.direction == Direction::LeftRight, gap, graph.rankSep);
     BoxLayout whole;
     whole.boxes.resize(graph.boxes.size());
     whole.edges.resize(graph.edges.size());

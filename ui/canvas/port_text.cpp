@@ -1,0 +1,64 @@
+#include "ui/canvas/port_text.h"
+
+#include "core/ops/registry/registry.h"
+
+namespace sonde::canvas {
+namespace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprKind;
+using graph::NodeId;
+
+QString text(std::string_view s) {
+    constexpr std::size_t kLongest = 60;
+    return QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kLongest)));
+}
+
+bool holds(const Argument& argument, NodeId value) {
+    if (argument.kind == Argument::Kind::Node) return argument.node == value;
+    for (const Argument& item : argument.items)
+        if (holds(item, value)) return true;
+    return false;
+}
+
+/// The name of the i-th of what a specification lists; the last one may stand for all that follow.
+QString formalName(const std::vector<ops::Formal>& formals, std::size_t index) {
+    if (formals.empty()) return {};
+    const std::size_t last = formals.size() - 1;
+    if (formals[std::min(index, last)].arity != ops::Arity::Variadic) return index <= last ? text(formals[index].name) : QString();
+    const std::size_t at = std::min(index, last);
+    return text(formals[at].name) + QStringLiteral(" %1").arg(index - at + 1);
+}
+
+}  // namespace
+
+QString argumentName(const graph::InternalGraph& graph, graph::ExprId reader, graph::NodeId value) {
+    const Expr& expr = graph.expr(reader);
+    for (const auto& [name, argument] : expr.keywords)
+        if (holds(argument, value)) return text(name);
+    std::size_t index = 0;
+    while (index < expr.arguments.size() && !holds(expr.arguments[index], value)) ++index;
+    if (index == expr.arguments.size()) return {};
+    if (expr.kind == ExprKind::Output) return {};
+    if (const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version)) {
+        if (!op->parameters.empty()) return index < op->parameters.size() ? text(op->parameters[index].name) : QString();
+        return formalName(op->inputs, index);
+    }
+    // A call: its body's inputs have the names of the parameters.
+    if (expr.bodies.empty()) return {};
+    const auto& inputs = graph.body(expr.bodies.front()).inputs;
+    for (std::size_t i = 0; i < inputs.size() && i < expr.inputs.size(); ++i)
+        if (expr.inputs[i] == value) return text(graph.expr(graph.node(inputs[i]).producer).target);
+    return {};
+}
+
+QString outputName(const graph::InternalGraph& graph, graph::NodeId value) {
+    const graph::Node& node = graph.node(value);
+    const Expr& expr = graph.expr(node.producer);
+    if (expr.outputs.size() < 2) return {};
+    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    return op ? formalName(op->outputs, node.outputIndex) : QString();
+}
+
+}  // namespace sonde::canvas
