@@ -21,7 +21,7 @@ void InputChoice::addTo(CLI::App& command) {
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
     std::vector<io::InputInfo> inputs;
     for (const document::NamedNode& input : document.inputs) {
-        inputs.push_back({input.name, document.graph->node(input.node).type});
+        inputs.push_back({input.name, document.graph->node(input.node).type, input.isDemanded});
     }
     io::InputOptions options;
     options.seed = choice.seed;

@@ -339,7 +339,7 @@ class Inference {
         const auto add = [&](const Argument& argument) {
             inputs.types.push_back(typeOf(argument));
             // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
-            if (argument.kind == Argument::Kind::List && argument.items.size() == 1) inputs.types.back().kind = ValueKind::Tuple;
+            if (op.domain == "aten" && argument.kind == Argument::Kind::List && argument.items.size() == 1) inputs.types.back().kind = ValueKind::Tuple;
             Known known = knownOf(argument);
             inputs.values.push_back(std::move(known.value));
             inputs.elements.push_back(std::move(known.elements));

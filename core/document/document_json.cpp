@@ -11,7 +11,11 @@ std::string documentJson(const Document& document) {
     for (const graph::ModuleInfo& module : document.modules->modules()) {
         if (!module.failure.empty()) failures.push_back({module.qualname, module.moduleClass, module.failure});
     }
-    return io::graphJson(*document.graph, parts, failures);
+    std::vector<graph::NodeId> demanded;
+    for (const NamedNode& input : document.inputs) {
+        if (input.isDemanded) demanded.push_back(input.node);
+    }
+    return io::graphJson(*document.graph, parts, failures, demanded);
 }
 
 }  // namespace sonde::document

@@ -71,7 +71,7 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
 
 std::vector<io::InputInfo> inputInfos(const Document& document) {
     std::vector<io::InputInfo> infos;
-    for (const NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type});
+    for (const NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type, input.isDemanded});
     return infos;
 }
 

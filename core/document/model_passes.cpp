@@ -26,8 +26,8 @@ base::Result<std::vector<std::vector<Value>>> verificationInputs(const Document&
     for (const NamedNode& input : document.inputs) {
         const tensor::TypeInfo& type = document.graph->node(input.node).type;
         const bool isKnown = type.isTensor() && type.dtype != tensor::DType::Undefined && type.shape;
-        if (!isKnown && options.inputData.empty()) return std::vector<std::vector<Value>>{};
-        inputs.push_back({input.name, type});
+        if ((!isKnown || input.isDemanded) && options.inputData.empty()) return std::vector<std::vector<Value>>{};
+        inputs.push_back({input.name, type, input.isDemanded});
     }
     SONDE_ASSIGN(std::vector<io::InputCase> cases, io::makeInputs(options.inputData, inputs, {}, work));
     std::vector<std::vector<Value>> values;

@@ -1,7 +1,9 @@
 #include "core/document/traced_model.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "core/analysis/demand.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
 #include "core/document/inputs_outputs.h"
@@ -59,8 +61,10 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
             if (isOpen && input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
         }
     }
+    const std::vector<graph::NodeId> demanded = analysis::demandInputTypes(*graph);
     if (options.flatten) removeHierarchy(*graph);
     nameInputsAndOutputs(*document, *graph);
+    for (NamedNode& input : document->inputs) input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
     finish(*document, std::move(*graph), work);
     return document;
 }

@@ -43,6 +43,7 @@ struct ModelInput {
     InputSpec spec;
     std::optional<tensor::Value> value;     ///< once it was read; dropped when the spec changes
     std::optional<base::Error> error;       ///< why it could not be read
+    bool isDemanded = false;                ///< the file does not tell the type, the layers do
 };
 
 }  // namespace sonde::context

@@ -16,7 +16,7 @@ io::InputOptions optionsOf(const InputSpec& spec) {
 
 base::Result<tensor::Value> make(const ModelInput& input, std::size_t index, const base::WorkContext& work) {
     const std::string source = input.spec.source.toStdString();
-    const io::InputInfo info{input.name.toStdString(), input.type};
+    const io::InputInfo info{input.name.toStdString(), input.type, input.isDemanded};
     if (!source.starts_with('#') && isArchive(source)) {
         SONDE_ASSIGN(std::vector<io::InputCase> cases, io::makeInputs(source, {info}, optionsOf(input.spec), work));
         if (cases.empty() || cases.front().values.empty()) return base::usageError("the archive holds no value for this input", source);

@@ -126,7 +126,7 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     for (const ScopeId scope : state.bookmarkedScopes) m_bookmarks.push_back(selectionOf(scope));
     m_view = state.view ? *state.view : firstView();
     for (const document::NamedNode& input : m_document->inputs) {
-        ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}};
+        ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};
         row.spec = defaultSpec(row.type);
         for (const auto& [name, spec] : state.inputs)
             if (name == row.name) row.spec = spec;

@@ -110,7 +110,7 @@ Result<RandSpec> parseRand(std::string_view item) {
 
 /// A different number of dimensions is an error; a different extent is the model's own affair.
 Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
-    if (!input.type.shape || tensor.rank() == input.type.shape->size()) return {};
+    if (!input.type.shape || input.isGuide || tensor.rank() == input.type.shape->size()) return {};
     return usageError("input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
                       "input '" + input.name + "'");
 }

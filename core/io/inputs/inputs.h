@@ -16,6 +16,7 @@ namespace sonde::io {
 struct InputInfo {
     std::string name;
     tensor::TypeInfo type;
+    bool isGuide = false;  ///< the type is what the layers want: data of another rank is the model's own affair
 };
 
 struct InputOptions {

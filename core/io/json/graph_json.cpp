@@ -113,8 +113,9 @@ Json graphObject(const InternalGraph& graph) {
 
 }  // namespace
 
-std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts, const std::vector<JsonFailure>& failures) {
+std::string graphJson(const InternalGraph& graph, const std::vector<JsonPart>& parts, const std::vector<JsonFailure>& failures, const std::vector<NodeId>& demanded) {
     Json root = graphObject(graph);
+    if (!demanded.empty()) root["demanded_inputs"] = names(graph, demanded);
     for (const JsonPart& part : parts) {
         root["parts"].push_back({{"qualname", part.qualname},
                                  {"module_class", part.moduleClass},

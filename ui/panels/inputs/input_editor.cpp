@@ -97,7 +97,8 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
 void InputEditor::refresh() {
     const ModelInput* input = m_context.input(m_name);
     if (!input) return;
-    m_type->setText(QString::fromStdString(input->type.text()));
+    const QString type = QString::fromStdString(input->type.text());
+    m_type->setText(input->isDemanded ? tr("%1, as the layers want it").arg(type) : type);
     const QString& source = input->spec.source;
     const Mode mode = source.isEmpty() ? None
                       : source.startsWith(QLatin1String("#rand(0,0")) ? Zeros

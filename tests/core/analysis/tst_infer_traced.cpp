@@ -1,0 +1,107 @@
+// Inferred types against the values of real runs: every built-in model and every archive of SONDE_SHARED, by all tracers.
+
+#include <QDir>
+#include <QtTest>
+
+#include <cstdio>
+
+#include "core/document/tracers.h"
+#include "core/io/inputs/inputs.h"
+#include "core/zoo/zoo.h"
+#include "tests/support/inferred.h"
+#include "tests/support/reference_sets.h"
+
+using namespace sonde;
+using tensor::Value;
+using test::Coverage;
+
+namespace {
+
+/// Models of more weights are run by the usual tracer alone.
+constexpr std::string_view kLarge[] = {"vgg11", "vit_b_16", "gpt2", "bert_base", "unet", "resnet50", "resnet34", "densenet121"};
+
+void printCounts(const QString& name, const Coverage& coverage) {
+    std::printf("%-44s %5zu of %5zu values known, %5zu tensors, %5zu with all extents, %zu wrong\n", qPrintable(name), coverage.known, coverage.values,
+                coverage.tensors, coverage.shapes, coverage.wrong);
+}
+
+std::vector<Value> exampleInputs(const document::Document& document) {
+    std::vector<io::InputInfo> infos;
+    std::vector<Value> inputs(document.graph->inputs().size());
+    for (const document::NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type});
+    const auto cases = io::makeInputs("", infos);
+    if (!cases) return inputs;
+    for (std::size_t k = 0; k < document.inputs.size(); ++k) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (document.graph->inputs()[i] == document.inputs[k].node) inputs[i] = cases->front().values[k];
+        }
+    }
+    return inputs;
+}
+
+/// One model by one tracer: what is wrong goes to `problems`. Models that the tracer refuses have nothing.
+Coverage checked(const QString& model, const document::OpenOptions& options, const QString& reference, QStringList& problems) {
+    const auto document = document::open(model.toStdString(), options);
+    if (!document || !(*document)->graph) return {};
+    const std::vector<Value> inputs = reference.isEmpty() ? exampleInputs(**document) : test::npzInputs(**document, reference, "");
+    return test::compared(**document, inputs, problems);
+}
+
+void printTotal(const Coverage& total) {
+    printCounts("all", total);
+    std::vector<std::pair<std::size_t, std::string>> worst;
+    for (const auto& [op, count] : total.unknownOf) worst.emplace_back(count, op);
+    std::ranges::sort(worst, std::greater());
+    for (const auto& [count, op] : worst) std::printf("  %5zu not known of %s\n", count, op.c_str());
+}
+
+}  // namespace
+
+class TestInferTraced : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void builtInModels() {
+        QStringList problems;
+        Coverage total;
+        const QByteArray only = qgetenv("SONDE_ONLY");
+        for (const zoo::ModelEntry& entry : zoo::models()) {
+            if (!only.isEmpty() && entry.name.find(only.toStdString()) == std::string_view::npos) continue;
+            for (const document::TracerInfo& tracer : document::tracers()) {
+                if (!tracer.id.empty() && std::ranges::find(kLarge, entry.name) != std::end(kLarge)) continue;
+                const QString model = "zoo:" + QString::fromUtf8(entry.name.data(), static_cast<qsizetype>(entry.name.size()));
+                document::OpenOptions options;
+                options.tracer = tracer.id;
+                const Coverage coverage = checked(model, options, {}, problems);
+                if (coverage.values == 0) continue;
+                printCounts(model + " " + QString::fromStdString(options.tracer), coverage);
+                total.add(coverage);
+            }
+        }
+        printTotal(total);
+        QVERIFY2(problems.isEmpty(), qPrintable(problems.mid(0, 40).join('\n')));
+    }
+
+    void archives() {
+        QStringList problems;
+        Coverage total;
+        const QByteArray only = qgetenv("SONDE_ONLY");
+        const QDir folder(test::referenceModels());
+        for (const QString& file : folder.entryList({"*.pt"})) {
+            if (!file.contains(only)) continue;
+            for (const document::TracerInfo& tracer : document::tracers()) {
+                document::OpenOptions options;
+                options.tracer = tracer.id;
+                const Coverage coverage = checked(folder.filePath(file), options, folder.filePath(file.section('.', 0, 0) + ".npz"), problems);
+                if (coverage.values == 0) continue;
+                printCounts(file + " " + QString::fromStdString(options.tracer), coverage);
+                total.add(coverage);
+            }
+        }
+        printTotal(total);
+        QVERIFY2(problems.isEmpty(), qPrintable(problems.mid(0, 40).join('\n')));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInferTraced)
+#include "tst_infer_traced.moc"
