@@ -1,5 +1,7 @@
 #include "core/base/thread_pool.h"
 
+#include "core/base/parallel_scope.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -78,6 +80,8 @@ class Range {
 thread_local bool insideChunk = false;
 
 }  // namespace
+
+bool insideParallelLoop() { return insideChunk; }
 
 struct ThreadPool::State {
     std::vector<std::thread> workers;

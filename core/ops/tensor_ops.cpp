@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/ops/kernels/followers.h"
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/row.h"
@@ -483,6 +484,7 @@ base::Result<void> inferAtenList(InferContext& context, bool stack) {
 }
 
 void defineAten(Registry& registry) {
+    kernels::addLeader("aten", "cat");
     registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors one behind the other", Category::Tensor, atenCat,
                          [](InferContext& context) { return inferAtenList(context, false); }));
     registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension", Category::Tensor, atenStack,
@@ -503,6 +505,7 @@ void define_tensor_ops(Registry& registry) {
         if (since == 1) row.attrInt("axis", 1);
         else row.required("axis", AttributeKind::Int);
         registry.add(row.runs(onnxConcat, inferConcat));
+        kernels::addLeader("", "Concat");
     }
     registry.add(Row("Split", 1, "cuts a tensor in pieces along an axis", Category::Tensor).in("input").optionalIn("split").out("outputs", Arity::Variadic)
                      .attrInt("axis", 0).attrInts("split").attr("num_outputs", AttributeKind::Int).strided().runs(onnxSplit, inferSplit));

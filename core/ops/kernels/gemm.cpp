@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <type_traits>
 
+#include "core/base/parallel_scope.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
 
@@ -11,8 +14,14 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-/// Columns of one task: the packed block stays in the second-level cache.
+/// Columns of one task if there is one thread: the block of C stays in the second-level cache.
 constexpr std::int64_t kColumnBlock = 256;
+/// Fewer multiplications than that are not worth waking a thread.
+constexpr std::int64_t kLeastShared = 100'000;
+/// What packing the right factor costs, in rows of C: as such, and gathered by a PanelSource.
+constexpr std::int64_t kPackRows = 8, kGatherRows = 10;
+/// Where two threads write to one line of memory it travels between them, for the time of so many steps of k.
+constexpr double kSharedLine = 200;
 
 template <typename T>
 const MicroKernel<T>& microKernel() {
@@ -29,7 +38,7 @@ void packPanel(const T* data, std::int64_t depthStride, std::int64_t acrossStrid
                std::int64_t first, std::int64_t width, std::int64_t extent, T* target) {
     const std::int64_t valid = std::min(width, extent - first);
     const T* base = data + k0 * depthStride + first * acrossStride;
-    if (valid < width) std::fill(target, target + kc * width, T{});
+    if (valid < width && 2 * valid != width) std::fill(target, target + kc * width, T{});  // of a half only the half is read
     if (acrossStride == 1) {
         for (std::int64_t p = 0; p < kc; ++p) {
             std::memcpy(target + p * width, base + p * depthStride, static_cast<std::size_t>(valid) * sizeof(T));
@@ -113,67 +122,96 @@ const T* PackedMatrix<T>::panel(std::int64_t k0, std::int64_t panel) const {
 
 namespace {
 
+/// How C is cut: into parts of rows, and these into tiles of columns, whose borders are multiples of `unit`. Each thread
+/// begins with tiles of its own and packs what it needs of the right factor, instead of waiting for all to be packed and
+/// reading half of it from another core's cache.
+struct Cut {
+    std::int64_t parts = 1, tiles = 1, unit = 1;
+};
+
 template <typename T>
 class Product {
   public:
-    Product(const GemmCall<T>& call, base::ThreadPool& pool) : m_call(call), m_pool(pool), m_micro(microKernel<T>()), m_block(depthBlock(call.k)) {}
+    Product(const GemmCall<T>& call, base::ThreadPool& pool)
+        : m_call(call), m_pool(pool), m_micro(microKernel<T>()), m_block(depthBlock(call.k)), m_cut(cut()) {}
 
     void run() {
-        if (!m_call.leftPacked) {
-            m_left = WorkBuffer<T>(PackedMatrix<T>::leftSize(m_call.m, m_call.k));
-            PackedMatrix<T>::packLeft(m_call.left, m_call.m, m_call.k, m_left.data(), m_pool);
-        }
-
-        const std::int64_t columnTile = std::min(roundUp(kColumnBlock, m_micro.nr), roundUp(m_call.n, m_micro.nr));
-        const std::int64_t columnTiles = divideUp(m_call.n, columnTile);
-        // Few columns: split the rows too, so that every thread has work; the right side is then packed beforehand.
-        const auto threads = static_cast<std::int64_t>(m_pool.threads());
-        std::int64_t rowTiles = 1;
-        if (threads > 1 && columnTiles < 3 * threads) {
-            rowTiles = std::min(divideUp(4 * threads, columnTiles), divideUp(m_call.m, 2 * m_micro.mr));
-        }
-        const std::int64_t rowTile = roundUp(divideUp(m_call.m, rowTiles), m_micro.mr);
-        rowTiles = divideUp(m_call.m, rowTile);
-        if (rowTiles > 1 && !m_call.rightPacked) packRight();
-        m_pool.parallelFor(static_cast<std::size_t>(rowTiles * columnTiles), 1, [&](std::size_t begin, std::size_t end) {
+        packLeft();
+        m_pool.parallelFor(static_cast<std::size_t>(m_cut.parts * m_cut.tiles), 1, [&](std::size_t begin, std::size_t end) {
             for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
-                const std::int64_t row = task % rowTiles * rowTile;
-                const std::int64_t column = task / rowTiles * columnTile;
-                tile(row, std::min(row + rowTile, m_call.m), column, std::min(column + columnTile, m_call.n));
+                const std::int64_t part = task / m_cut.tiles, at = task % m_cut.tiles;
+                if (m_left.size() && m_cut.parts > 1) std::call_once(m_packed[static_cast<std::size_t>(part)], [&] { packPart(part); });
+                tile(part, columnAt(at), columnAt(at + 1));
             }
         });
     }
 
   private:
-    void packRightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n0, T* target) const {
-        if (m_call.rightSource) {
-            (*m_call.rightSource)(k0, kc, n0, m_micro.nr, target);
-        } else {
-            packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n0,
-                      static_cast<std::int64_t>(m_micro.nr), m_call.n, target);
+    Cut cut() const {
+        Cut best;
+        best.unit = m_call.rightPacked ? m_micro.nr : m_micro.nr / 2;
+        const std::int64_t units = divideUp(m_call.n, best.unit);
+        const auto threads = static_cast<std::int64_t>(m_pool.threads());
+        if (threads == 1 || base::insideParallelLoop() || m_call.m * m_call.n < kLeastShared / std::max<std::int64_t>(m_call.k, 1)) {
+            best.tiles = divideUp(units * best.unit, roundUp(kColumnBlock, m_micro.nr));
+            return best;
         }
+        const std::int64_t packing = m_call.rightPacked ? 0 : m_call.rightSource ? kGatherRows : kPackRows;
+        double least = 0;
+        for (std::int64_t parts = 1; parts <= threads && (parts == 1 || m_call.m >= 8 * parts); ++parts) {
+            const std::int64_t shares = divideUp(threads, parts);
+            double cost = static_cast<double>(divideUp(units, shares)) * static_cast<double>(divideUp(m_call.m, parts) + packing);
+            if (parts == 1 && !m_call.leftPacked) cost *= 1.05;  // the threads read each other's packed rows
+            if (shares > 1) cost += kSharedLine * static_cast<double>(m_call.m) / static_cast<double>(parts * std::max<std::int64_t>(m_call.k, 1));
+            if (parts > 1 && cost >= least) continue;
+            least = cost;
+            best.parts = parts;
+            // Several tiles for each thread: who is done earlier takes some of the others.
+            best.tiles = std::min(units, shares * std::clamp<std::int64_t>(units / (shares * 4), 1, 16));
+        }
+        return best;
     }
 
-    void packRight() {
-        const std::int64_t padded = roundUp(m_call.n, m_micro.nr);
-        m_right = WorkBuffer<T>(static_cast<std::size_t>(std::max<std::int64_t>(padded * m_call.k, 1)));
-        const std::int64_t panels = padded / m_micro.nr;
-        const std::int64_t blocks = divideUp(m_call.k, m_block);
-        m_pool.parallelFor(static_cast<std::size_t>(panels * blocks), 1, [&](std::size_t begin, std::size_t end) {
-            for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
-                const std::int64_t k0 = task % blocks * m_block;
-                const std::int64_t kc = std::min(m_block, m_call.k - k0);
-                const std::int64_t n0 = task / blocks * m_micro.nr;
-                packRightPanel(k0, kc, n0, m_right.data() + k0 * padded + n0 * kc);
-            }
-        });
+    /// Where the part of rows, the tile of columns begins.
+    std::int64_t rowAt(std::int64_t part) const { return m_call.m * part / m_cut.parts; }
+    std::int64_t columnAt(std::int64_t at) const {
+        const std::int64_t units = divideUp(m_call.n, m_cut.unit);
+        return std::min(units * at / m_cut.tiles * m_cut.unit, m_call.n);
     }
 
-    /// The panel of the right factor, packed now if nobody did.
-    const T* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n0, T* scratch) const {
-        if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n0 / m_micro.nr);
-        if (m_right.size()) return m_right.data() + k0 * roundUp(m_call.n, m_micro.nr) + n0 * kc;
-        packRightPanel(k0, kc, n0, scratch);
+    /// Room for a part of the left factor.
+    std::int64_t leftPitch() const { return static_cast<std::int64_t>(PackedMatrix<T>::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k)); }
+
+    void packLeft() {
+        if (m_call.leftPacked) return;
+        m_left = WorkBuffer<T>(static_cast<std::size_t>(leftPitch() * m_cut.parts));
+        if (m_cut.parts == 1) packPart(0);
+        else m_packed = std::make_unique<std::once_flag[]>(static_cast<std::size_t>(m_cut.parts));
+    }
+
+    void packPart(std::int64_t part) {
+        MatrixView<T> rows = m_call.left;
+        rows.data += rowAt(part) * rows.rowStride;
+        PackedMatrix<T>::packLeft(rows, rowAt(part + 1) - rowAt(part), m_call.k, m_left.data() + part * leftPitch(), m_pool);
+    }
+
+    /// Packed rows from m on, and how many of them there are before the next panel.
+    struct LeftRows {
+        const T* data;
+        std::int64_t count;
+    };
+    LeftRows leftRows(std::int64_t part, std::int64_t k0, std::int64_t m) const {
+        const auto mr = static_cast<std::int64_t>(m_micro.mr);
+        if (m_call.leftPacked) return {m_call.leftPacked->panel(k0, m / mr) + m % mr, mr - m % mr};
+        const std::int64_t first = rowAt(part), inside = m - first;
+        return {panelOf(m_left.data() + part * leftPitch(), rowAt(part + 1) - first, mr, m_call.k, k0, inside / mr) + inside % mr, mr - inside % mr};
+    }
+
+    /// Columns [n, n1), at most nr of them, of the right factor.
+    const T* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n, std::int64_t n1, T* scratch) const {
+        if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n / m_micro.nr);
+        if (m_call.rightSource) (*m_call.rightSource)(k0, kc, n, m_micro.nr, scratch);
+        else packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n, static_cast<std::int64_t>(m_micro.nr), n1, scratch);
         return scratch;
     }
 
@@ -185,36 +223,35 @@ class Product {
         }
     }
 
-    void tile(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
+    void tile(std::int64_t part, std::int64_t n0, std::int64_t n1) const {
+        const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         const bool start = m_call.rowBias || m_call.columnBias || m_call.k == 0;
         if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
-        T* scratch = m_call.rightPacked || m_right.size()
-                         ? nullptr
-                         : Scratch::of<T>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
+        T* scratch = m_call.rightPacked ? nullptr : Scratch::of<T>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
         for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
             const bool accumulate = m_call.accumulate || start || k0 > 0;
             for (std::int64_t n = n0; n < n1; n += m_micro.nr) {
-                const T* right = rightPanel(k0, kc, n, scratch);
-                column(m0, m1, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, right, accumulate);
+                column(part, n, std::min<std::int64_t>(m_micro.nr, n1 - n), k0, kc, rightPanel(k0, kc, n, n1, scratch), accumulate);
             }
         }
         if (!m_call.followers) return;
         for (std::int64_t m = m0; m < m1; ++m) m_call.followers->apply(m_call.offset + m * m_call.ldc + n0, n1 - n0);
     }
 
-    /// All rows [m0, m1) of one panel of columns.
-    void column(std::int64_t m0, std::int64_t m1, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc,
-                const T* right, bool accumulate) const {
-        for (std::int64_t m = m0; m < m1; m += m_micro.mr) {
-            const int rows = static_cast<int>(std::min<std::int64_t>(m_micro.mr, m1 - m));
-            const T* left = m_call.leftPacked ? m_call.leftPacked->panel(k0, m / m_micro.mr)
-                                                : panelOf(m_left.data(), m_call.m, static_cast<std::int64_t>(m_micro.mr), m_call.k, k0, m / m_micro.mr);
+    /// All rows of a part, one panel of columns.
+    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc, const T* right, bool accumulate) const {
+        const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
+        for (std::int64_t m = m0; m < m1;) {
+            const LeftRows lines = leftRows(part, k0, m);
+            const int rows = static_cast<int>(std::min(lines.count, m1 - m));
+            const T* left = lines.data;
             T* c = m_call.c + m * m_call.ldc + n;
             // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
             const T* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(T));
             if (width == m_micro.nr || 2 * width == m_micro.nr) {
                 (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
+                m += rows;
                 continue;
             }
             alignas(64) T edge[16 * 32];  // mr x nr of the largest kernel
@@ -223,6 +260,7 @@ class Product {
             for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, T{});
             (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
             for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
+            m += rows;
         }
     }
 
@@ -230,7 +268,9 @@ class Product {
     base::ThreadPool& m_pool;
     const MicroKernel<T>& m_micro;
     std::int64_t m_block;  ///< of k
-    WorkBuffer<T> m_left, m_right;  ///< packed here if nobody did before
+    Cut m_cut;
+    WorkBuffer<T> m_left;  ///< packed here, part by part, if nobody did before
+    std::unique_ptr<std::once_flag[]> m_packed;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ops/kernels/followers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 #include "core/tensor/strided.h"
@@ -69,17 +70,30 @@ base::Result<void> concat(KernelContext& context, std::span<const Tensor> parts,
     SONDE_ASSIGN(Tensor out, context.output(0, parts[0].dtype(), shape));
     if (out.numel() == 0) return {};
     const std::int64_t outer = product(shape, 0, axis), inner = product(shape, axis + 1, shape.rank());
+    // Stretches of the result one behind the other: where each part's begins, for every index before the axis again.
+    std::vector<Mover> movers;
+    std::vector<std::int64_t> begins;
     std::int64_t offset = 0;
     for (const Tensor& part : parts) {
-        if (part.numel() == 0) continue;
-        const Mover move(part, out);
-        const std::int64_t run = part.dim(axis) * inner;
-        const auto grain = static_cast<std::size_t>(65536 / run + 1);
-        context.pool().parallelFor(static_cast<std::size_t>(outer), grain, [&](std::size_t begin, std::size_t end) {
-            for (auto i = static_cast<std::int64_t>(begin); i < static_cast<std::int64_t>(end); ++i) move(i * run, i * total * inner + offset, run);
-        });
-        offset += run;
+        movers.emplace_back(part, out);
+        begins.push_back(offset);
+        offset += part.dim(axis) * inner;
     }
+    const std::int64_t run = total * inner;
+    const Followers* followers = out.dtype() == DType::Float32 ? Followers::of(out) : nullptr;
+    constexpr std::size_t kPiece = 16384;  // elements that stay in the cache for those that follow
+    context.pool().parallelFor(static_cast<std::size_t>(outer * run), kPiece, [&](std::size_t begin, std::size_t end) {
+        const auto last = static_cast<std::int64_t>(end);
+        for (auto at = static_cast<std::int64_t>(begin); at < last;) {
+            const std::int64_t row = at / run, inside = at % run;
+            const auto part = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), inside) - begins.begin() - 1);
+            const std::int64_t length = parts[part].dim(axis) * inner;
+            const std::int64_t count = std::min(begins[part] + length - inside, last - at);
+            movers[part](row * length + inside - begins[part], at, count);
+            at += count;
+        }
+        if (followers) followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
+    });
     return {};
 }
 

@@ -215,26 +215,31 @@ int winogradTile(const Window& window, const WinogradSizes& sizes) {
 void convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
                       const WinogradSizes& sizes, base::ThreadPool& pool) {
     const Winograd work(x, weights, bias, y, window, sizes);
-    if (work.blocks() >= 2 * static_cast<std::int64_t>(pool.threads())) {
-        spread(pool, work.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
-            float* v = Scratch::of<float>(1, work.inputFloats());
-            float* m = Scratch::of<float>(2, work.outputFloats());
-            for (std::int64_t block = begin; block < end; ++block) {
-                work.transformInput(block, 0, sizes.inChannels, v);
-                work.multiply(block, 0, work.points(), v, m);
-                work.transformOutput(block, 0, sizes.outChannels, m);
-            }
+    // As many blocks as can be dealt out evenly run each on one thread.
+    const std::int64_t rest = work.blocks() % static_cast<std::int64_t>(pool.threads()), whole = work.blocks() - rest;
+    spread(pool, whole, 1, [&](std::int64_t begin, std::int64_t end) {
+        float* v = Scratch::of<float>(1, work.inputFloats());
+        float* m = Scratch::of<float>(2, work.outputFloats());
+        for (std::int64_t block = begin; block < end; ++block) {
+            work.transformInput(block, 0, sizes.inChannels, v);
+            work.multiply(block, 0, work.points(), v, m);
+            work.transformOutput(block, 0, sizes.outChannels, m);
+        }
+    });
+    if (rest == 0) return;
+    // Of the others the threads share each step.
+    const auto inputs = static_cast<std::int64_t>(work.inputFloats()), outputs = static_cast<std::int64_t>(work.outputFloats());
+    float* v = Scratch::of<float>(1, static_cast<std::size_t>(rest * inputs));
+    float* m = Scratch::of<float>(2, static_cast<std::size_t>(rest * outputs));
+    const auto share = [&](std::int64_t count, std::int64_t least, const auto& use) {
+        const std::int64_t pieces = divideUp(count, least);
+        spread(pool, rest * pieces, 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) use(i % rest, i / rest * least, std::min((i / rest + 1) * least, count));
         });
-        return;
-    }
-    // Few tiles: the threads share each step.
-    float* v = Scratch::of<float>(1, work.inputFloats());
-    float* m = Scratch::of<float>(2, work.outputFloats());
-    for (std::int64_t block = 0; block < work.blocks(); ++block) {
-        spread(pool, sizes.inChannels, 8, [&](std::int64_t begin, std::int64_t end) { work.transformInput(block, begin, end, v); });
-        spread(pool, work.points(), 1, [&](std::int64_t begin, std::int64_t end) { work.multiply(block, begin, end, v, m); });
-        spread(pool, sizes.outChannels, 8, [&](std::int64_t begin, std::int64_t end) { work.transformOutput(block, begin, end, m); });
-    }
+    };
+    share(sizes.inChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.transformInput(whole + i, begin, end, v + i * inputs); });
+    share(work.points(), 1, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.multiply(whole + i, begin, end, v + i * inputs, m + i * outputs); });
+    share(sizes.outChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.transformOutput(whole + i, begin, end, m + i * outputs); });
 }
 
 }  // namespace sonde::ops::kernels

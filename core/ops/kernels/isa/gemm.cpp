@@ -58,8 +58,8 @@ template <typename T, int... r>
 void tile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead, std::integer_sequence<int, r...>) {
     using Vector = typename VectorOf<T>::type;
     constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
-    // What is added to at the end would otherwise be waited for.
-    if (accumulate) ((__builtin_prefetch(c + r * ldc, 1), __builtin_prefetch(c + r * ldc + kVectors * kWidth - 1, 1)), ...);
+    // What is written or added to at the end would otherwise be waited for.
+    ((__builtin_prefetch(c + r * ldc, 1), __builtin_prefetch(c + r * ldc + kVectors * kWidth - 1, 1)), ...);
     Vector first[sizeof...(r)] = {}, second[sizeof...(r)] = {};
     alongDepth(k, ahead, [&]() __attribute__((always_inline)) {
         const Vector right0 = *reinterpret_cast<const Vector*>(b), right1 = *reinterpret_cast<const Vector*>(b + kWidth);
@@ -81,7 +81,7 @@ template <typename T, int... r>
 void halfTile(std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead, std::integer_sequence<int, r...>) {
     using Vector = typename VectorOf<T>::type;
     constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(T));
-    if (accumulate) (__builtin_prefetch(c + r * ldc, 1), ...);
+    (__builtin_prefetch(c + r * ldc, 1), ...);
     Vector sums[sizeof...(r)] = {};
     alongDepth(k, ahead, [&]() __attribute__((always_inline)) {
         const Vector right = *reinterpret_cast<const Vector*>(b);
