@@ -9,7 +9,7 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-constexpr int kLanes = 16;          ///< tiles are transformed in groups of so many
+constexpr int kLanes = 16;          ///< tiles are transformed in groups of so many, or of nr if that is less
 constexpr int kMostPoints = 36;
 constexpr int kMostColumns = 32;    ///< nr of the widest micro kernel
 
@@ -34,7 +34,8 @@ class Winograd {
         : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm32),
           m_kernel(weights.tile() == 2 ? floatKernels().winograd2 : floatKernels().winograd4), m_tile(weights.tile()),
           m_extent(m_tile + 2), m_points(m_extent * m_extent), m_padY(window.padBegin[0]), m_padX(window.padBegin[1]),
-          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr) {}
+          m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
+          m_lanes(std::min<std::int64_t>(kLanes, m_micro.nr)) {}
 
     std::int64_t blocks() const { return m_sizes.batch * blocksOfPicture(); }
     std::size_t inputFloats() const { return static_cast<std::size_t>(m_points * m_sizes.inChannels * m_columns); }
@@ -43,7 +44,7 @@ class Winograd {
     /// Channels [c0, c1) of a block → v [point][C][nr].
     void transformInput(std::int64_t block, std::int64_t c0, std::int64_t c1, float* v) const {
         const Place place = placeOf(block);
-        const std::int64_t lanes = divideUp(place.count, kLanes) * kLanes;
+        const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
         alignas(64) float patches[kMostPoints * kMostColumns] = {};
         for (std::int64_t c = c0; c < c1; ++c) {
             gather(m_x + (place.picture * m_sizes.inChannels + c) * m_sizes.input[0] * m_sizes.input[1], place, patches);
@@ -74,7 +75,7 @@ class Winograd {
     /// Channels [k0, k1) of the block's part of y.
     void transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
         const Place place = placeOf(block);
-        const std::int64_t lanes = divideUp(place.count, kLanes) * kLanes;
+        const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
         alignas(64) float results[16 * kMostColumns];
         for (std::int64_t k = k0; k < k1; ++k) {
             m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
@@ -162,7 +163,7 @@ class Winograd {
     const WinogradKernel& m_kernel;
     int m_tile, m_extent, m_points;
     std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
-    std::int64_t m_columns;
+    std::int64_t m_columns, m_lanes;
 };
 
 /// Splits [0, count) among the threads.
