@@ -4,6 +4,12 @@
 
 namespace sonde::document {
 
+namespace {
+
+constexpr int kOpset = 18;
+
+}  // namespace
+
 using graph::Expr;
 using graph::ExprKind;
 using tensor::TypeInfo;
@@ -123,7 +129,6 @@ const Tensor& LoweredCall::result(std::size_t index) const {
 
 std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes,
                                      const std::vector<std::pair<DType, Shape>>& types) {
-    constexpr int kOpset = 17;
     Expr made;
     made.kind = ExprKind::Apply;
     made.body = m_graph.mainId();
@@ -147,6 +152,28 @@ std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> 
     const std::vector<NodeId> outputs = m_graph.expr(m_graph.addExpr(std::move(made), names)).outputs;
     for (std::size_t i = 0; i < types.size(); ++i) m_graph.setType(outputs[i], TypeInfo::tensor(types[i].first, types[i].second));
     return outputs;
+}
+
+std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs) {
+    const ops::OpDef* op = ops::Registry::all().find("", name, kOpset);
+    if (!op) fail(std::string(name) + " is not known");
+    std::vector<TypeInfo> types;
+    std::vector<Value> constants;
+    for (NodeId input : inputs) {
+        types.push_back(input.valid() ? m_graph.node(input).type : TypeInfo::of(Value()));
+        constants.push_back(input.valid() ? m_graph.node(input).constant.value_or(Value()) : Value());
+    }
+    const auto complete = ops::completeAttributes(*op, attributes);
+    if (!complete) fail(complete.error().what);
+    const auto inferred = ops::infer(*op, types, constants, *complete, outputs);
+    if (!inferred) fail(inferred.error().what);
+    std::vector<std::pair<DType, Shape>> known;
+    for (const TypeInfo& type : inferred->types) {
+        const auto shape = type.staticShape();
+        if (!shape || type.dtype == DType::Undefined) fail("the shape that " + std::string(name) + " gives is not known");
+        known.emplace_back(type.dtype, *shape);
+    }
+    return ops(name, std::move(inputs), std::move(attributes), known);
 }
 
 NodeId LoweredCall::opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype, const Shape& shape) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/graph/internal_graph.h"
@@ -62,6 +63,17 @@ class LoweredCall {
     NodeId op(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {});
     NodeId opOf(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, DType dtype, const Shape& shape);
     std::vector<NodeId> ops(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, const std::vector<std::pair<DType, Shape>>& types);
+    /// The same with the types that inference gives.
+    NodeId make(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes = {}) { return makeAll(name, std::move(inputs), std::move(attributes), 1).front(); }
+    std::vector<NodeId> makeAll(std::string_view name, std::vector<NodeId> inputs, tensor::Attributes attributes, std::size_t outputs);
+    /// The argument as a node of the result's dtype.
+    NodeId in(std::size_t index) { return cast(tensor(index, result().dtype()), result().dtype()); }
+    /// A scalar of the result's dtype.
+    NodeId like(double value) { return scalar(value, result().dtype()); }
+    /// Extents of the result are not always those of this run.
+    void opensShapes() { m_opensShapes = true; }
+    bool hasOpenShapes() const { return m_opensShapes; }
+
     NodeId constant(const Tensor& value, const std::string& name = {});
     NodeId integersNode(const std::vector<std::int64_t>& values);
     NodeId scalar(double value, DType dtype);
@@ -78,6 +90,7 @@ class LoweredCall {
     std::vector<Argument> m_arguments;
     std::span<const Value> m_results;
     std::string m_baseName;
+    bool m_opensShapes = false;
 };
 
 /// Writes a call in ONNX operators and gives what stands for its results, one for each output.
@@ -85,10 +98,31 @@ using LoweringRule = std::vector<Argument> (*)(LoweredCall&);
 /// By the operator's name without overload and without the underscore of in-place forms. Null: there is none.
 LoweringRule findLowering(std::string_view name);
 
+/// Rules by name; each file of this folder adds its own.
+using LoweringRules = std::unordered_map<std::string_view, LoweringRule>;
+void addElementwiseRules(LoweringRules& rules);
+void addReductionRules(LoweringRules& rules);
+void addIndexRules(LoweringRules& rules);
+void addLayerRules(LoweringRules& rules);
+void addAttentionRules(LoweringRules& rules);
+
+inline std::vector<Argument> one(NodeId node) { return {Argument::of(node)}; }
+inline std::vector<Argument> several(const std::vector<NodeId>& nodes) {
+    std::vector<Argument> all;
+    for (NodeId node : nodes) all.push_back(Argument::of(node));
+    return all;
+}
+
 /// Any operator that only puts elements of its first argument elsewhere (views, slices, indexing by constants): found out
 /// by running it on numbers that count them. Slice, Transpose and Reshape where they can say it, else Gather.
 std::vector<Argument> lowerRearrangement(LoweredCall& call);
-/// LSTM and GRU of torch with constant weights.
+/// The same for operators that put zeros between the elements (windows over padded edges, diagonals).
+std::vector<Argument> lowerRearrangementWithZeros(LoweredCall& call);
+/// The flat places in x [shape] that an operator picks: its result for an input that counts its elements.
+Tensor placesOf(std::string_view domain, std::string_view name, const Shape& shape, std::vector<Value> arguments);
+/// An argument without nodes as the value that it is.
+Value plainValue(const Argument& argument);
+/// LSTM, GRU and RNN of torch with constant weights.
 std::vector<Argument> lowerRecurrent(LoweredCall& call);
 
 }  // namespace sonde::document

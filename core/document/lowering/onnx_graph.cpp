@@ -78,13 +78,14 @@ class Transcriber final : public exec::RunObserver {
     base::Result<std::shared_ptr<const InternalGraph>> finish() {
         if (!m_missing.empty()) {
             std::string list;
-            for (const auto& [name, why] : m_missing) list += (list.empty() ? "" : "; ") + name + (why.empty() ? "" : " (" + why + ")");
-            return base::usageError(std::to_string(m_missing.size()) + " operators of the model have no ONNX form: " + list, m_source.name);
+            for (const auto& [name, why] : m_missing) list += (list.empty() ? "" : "; ") + name + " (" + why + ")";
+            return base::usageError("there is no ONNX form of " + list, m_source.name);
         }
         std::vector<Argument> results;
         collectResults(resolved(m_source.main().result), results);
         if (results.empty()) return base::usageError("no tensor comes out of the model", m_source.name);
         nameResults(results);
+        if (m_openShapes) forgetShapes();
         m_target.setResult(m_target.mainId(), results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, results));
         SONDE_TRY(m_target.validate());
         return std::make_shared<const InternalGraph>(std::move(m_target));
@@ -186,6 +187,13 @@ class Transcriber final : public exec::RunObserver {
         return std::any_of(value.items().begin(), value.items().end(), hasTensor);
     }
 
+    static bool isComplex(const Value& value) { return value.isTensor() && tensor::isComplex(value.tensor().dtype()); }
+    bool hasComplex(const Argument& argument) const {
+        bool found = false;
+        argument.forEachNode([&](const NodeId& node) { found = found || tensor::isComplex(m_target.node(node).type.dtype); });
+        return found;
+    }
+
     void lower(const Expr& expr, std::vector<Argument> arguments, std::span<const Value> outputs) {
         const std::string name = baseName(expr.op.name);
         if (name == "append" && !expr.arguments.empty() && expr.arguments[0].kind == Argument::Kind::Node) return append(expr, arguments);
@@ -196,11 +204,12 @@ class Transcriber final : public exec::RunObserver {
             return keepValues(expr, outputs);
         }
         // Tensors that take nothing but the shape of another one.
-        static const std::set<std::string, std::less<>> kFilled{"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full"};
+        static const std::set<std::string, std::less<>> kFilled{"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
         if (kFilled.contains(name)) return keepValues(expr, outputs);
         for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) m_values[expr.outputs[i]] = outputs[i];
         if (expr.op.name.empty()) return missing(expr, "it is one opaque node", outputs);
         if (expr.op.domain.empty()) return copy(expr, arguments, outputs);
+        if (std::any_of(outputs.begin(), outputs.end(), isComplex) || std::any_of(arguments.begin(), arguments.end(), [this](const Argument& one) { return hasComplex(one); })) return missing(expr, "complex numbers", outputs);
         const LoweringRule rule = findLowering(name);
         if (!rule) return missing(expr, {}, outputs);
         const std::string label = m_source.node(expr.outputs.front()).name;
@@ -208,6 +217,7 @@ class Transcriber final : public exec::RunObserver {
         LoweredCall call(m_target, m_constants, placed, std::move(arguments), outputs, label);
         try {
             std::vector<Argument> results = rule(call);
+            m_openShapes = m_openShapes || call.hasOpenShapes();
             if (results.size() < expr.outputs.size()) throw NoLowering{"it gives fewer results"};
             for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
                 takeName(results[i], label, expr.outputs.size() == 1);
@@ -264,7 +274,9 @@ class Transcriber final : public exec::RunObserver {
     }
 
     void missing(const Expr& expr, const std::string& why, std::span<const Value> outputs = {}) {
-        m_missing.emplace(expr.op.name.empty() ? "module " + expr.target : expr.op.domain + "::" + expr.op.name, why);
+        std::string where = expr.outputs.empty() ? expr.target : "node '" + m_source.node(expr.outputs[0]).name + "'";
+        if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
+        m_missing.emplace(expr.op.name.empty() ? "module '" + expr.target + "'" : expr.op.domain + "::" + expr.op.name, where + (why.empty() ? "" : ": " + why));
         keepValues(expr, outputs);
     }
     void note(const Expr& expr, std::string what) {
@@ -327,6 +339,15 @@ class Transcriber final : public exec::RunObserver {
         for (const Argument& item : argument.items) collectResults(item, results);
     }
 
+    /// Where extents depend on the data, those of this run hold for no other.
+    void forgetShapes() {
+        for (ExprId id : m_target.recursiveOrder(m_target.mainId())) {
+            const Expr& expr = m_target.expr(id);
+            if (expr.kind != ExprKind::Apply) continue;
+            for (NodeId output : expr.outputs) m_target.setType(output, TypeInfo::tensor(m_target.node(output).type.dtype));
+        }
+    }
+
     /// A file's outputs are different nodes, and none of them an input or a weight.
     void nameResults(std::vector<Argument>& results) {
         std::set<NodeId> seen;
@@ -350,6 +371,7 @@ class Transcriber final : public exec::RunObserver {
     std::map<std::string, std::string> m_missing;
     std::map<std::pair<BodyId, std::string>, graph::ScopeId> m_leaves;
     std::map<std::string, int> m_leafCalls;
+    bool m_openShapes = false;
     std::set<ExprId> m_noted;
     base::Diagnostics m_notes;
 };

@@ -96,50 +96,78 @@ NodeId place(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
     return call.opOf("Gather", {flat, call.constant(places)}, {{"axis", std::int64_t{0}}}, dtype, places.shape());
 }
 
-Argument placed(LoweredCall& call, NodeId x, const Value& made) {
+/// With zeros: places count from 1, and 0 is no element of x.
+NodeId placeWithZeros(LoweredCall& call, NodeId x, const Tensor& places, DType dtype) {
+    const NodeId flat = call.reshaped(x, Shape{call.shapeOf(x).numel()});
+    const NodeId longer = call.opOf("Concat", {call.reshaped(call.scalar(0, dtype), Shape{1}), flat}, {{"axis", std::int64_t{0}}}, dtype, Shape{call.shapeOf(x).numel() + 1});
+    return call.opOf("Gather", {longer, call.constant(places)}, {{"axis", std::int64_t{0}}}, dtype, places.shape());
+}
+
+Argument placed(LoweredCall& call, NodeId x, const Value& made, bool zeros) {
     if (made.isTensor()) {
-        const auto packed = made.tensor().contiguous();
-        if (!packed || packed->dtype() != DType::Int64) LoweredCall::fail("it is no rearrangement");
-        return Argument::of(place(call, x, *packed, call.dtypeOf(x)));
+        const auto whole = made.tensor().cast(DType::Int64);
+        const auto packed = whole ? whole->contiguous() : whole;
+        if (!packed) LoweredCall::fail("it is no rearrangement");
+        return Argument::of(zeros ? placeWithZeros(call, x, *packed, call.dtypeOf(x)) : place(call, x, *packed, call.dtypeOf(x)));
     }
     if (!made.isListLike()) LoweredCall::fail("it is no rearrangement");
     std::vector<Argument> items;
-    for (const Value& item : made.items()) items.push_back(placed(call, x, item));
+    for (const Value& item : made.items()) items.push_back(placed(call, x, item, zeros));
     return Argument::container(Argument::Kind::List, std::move(items));
 }
 
-Value plain(const Argument& argument) {
-    if (argument.kind == Argument::Kind::Constant) return argument.constant;
-    if (argument.kind == Argument::Kind::Omitted) return {};
-    tensor::ValueList items;
-    if (argument.kind == Argument::Kind::Slice && argument.items.size() == 3) {
-        return Value::object(std::make_shared<tensor::SliceValue>(plain(argument.items[0]), plain(argument.items[1]), plain(argument.items[2])));
-    }
-    if (argument.kind != Argument::Kind::List && argument.kind != Argument::Kind::Tuple) LoweredCall::fail("an index depends on the data");
-    for (const Argument& item : argument.items) items.push_back(plain(item));
-    return argument.kind == Argument::Kind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items));
+std::vector<Value> counted(const graph::Expr& expr, const Shape& shape, std::int64_t first, DType dtype, std::vector<Value> arguments) {
+    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    if (!op) LoweredCall::fail("it is not known");
+    if (tensor::isFloating(dtype) && shape.numel() >= std::int64_t{1} << 24) LoweredCall::fail("it is too large to be followed");
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape.numel()));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) + first;
+    const auto typed = Tensor::of<std::int64_t>(shape, numbers).cast(dtype);
+    if (!typed) LoweredCall::fail(typed.error().what);
+    arguments.insert(arguments.begin(), Value(*typed));
+    base::ThreadPool pool(1);
+    ops::RunEnvironment environment;
+    environment.pool = &pool;
+    auto made = ops::call(*op, arguments, {}, std::max<std::size_t>(expr.outputs.size(), 1), environment, expr.op.version);
+    if (!made) LoweredCall::fail(made.error().what);
+    return std::move(*made);
+}
+
+std::vector<Argument> rearranged(LoweredCall& call, bool zeros) {
+    const NodeId x = call.tensor(0);
+    std::vector<Value> arguments;
+    for (std::size_t i = 1; i < call.count(); ++i) arguments.push_back(plainValue(call.argument(i)));
+    std::vector<Argument> results;
+    for (const Value& value : counted(call.expr(), call.shapeOf(x), zeros ? 1 : 0, zeros ? DType::Float32 : DType::Int64, arguments)) results.push_back(placed(call, x, value, zeros));
+    return results;
 }
 
 }  // namespace
 
-std::vector<Argument> lowerRearrangement(LoweredCall& call) {
-    const graph::Expr& expr = call.expr();
-    const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-    const NodeId x = call.tensor(0);
-    const Shape shape = call.shapeOf(x);
-    std::vector<std::int64_t> counted(static_cast<std::size_t>(shape.numel()));
-    for (std::size_t i = 0; i < counted.size(); ++i) counted[i] = static_cast<std::int64_t>(i);
-    std::vector<Value> inputs{Value(Tensor::of<std::int64_t>(shape, counted))};
-    for (std::size_t i = 1; i < call.count(); ++i) inputs.push_back(plain(call.argument(i)));
-    base::ThreadPool pool(1);
-    ops::RunEnvironment environment;
-    environment.pool = &pool;
-    if (!op) LoweredCall::fail("it is not known");
-    const auto made = ops::call(*op, inputs, {}, expr.outputs.size(), environment, expr.op.version);
-    if (!made) LoweredCall::fail(made.error().what);
-    std::vector<Argument> results;
-    for (const Value& value : *made) results.push_back(placed(call, x, value));
-    return results;
+Value plainValue(const Argument& argument) {
+    if (argument.kind == Argument::Kind::Constant) return argument.constant;
+    if (argument.kind == Argument::Kind::Omitted) return {};
+    tensor::ValueList items;
+    if (argument.kind == Argument::Kind::Slice && argument.items.size() == 3) {
+        return Value::object(std::make_shared<tensor::SliceValue>(plainValue(argument.items[0]), plainValue(argument.items[1]), plainValue(argument.items[2])));
+    }
+    if (argument.kind != Argument::Kind::List && argument.kind != Argument::Kind::Tuple) LoweredCall::fail("an index depends on the data");
+    for (const Argument& item : argument.items) items.push_back(plainValue(item));
+    return argument.kind == Argument::Kind::List ? Value::list(std::move(items)) : Value::tuple(std::move(items));
+}
+
+std::vector<Argument> lowerRearrangement(LoweredCall& call) { return rearranged(call, false); }
+std::vector<Argument> lowerRearrangementWithZeros(LoweredCall& call) { return rearranged(call, true); }
+
+Tensor placesOf(std::string_view domain, std::string_view name, const Shape& shape, std::vector<Value> arguments) {
+    graph::Expr expr;
+    expr.op.domain = domain;
+    expr.op.name = name;
+    const std::vector<Value> made = counted(expr, shape, 0, DType::Int64, std::move(arguments));
+    if (!made.front().isTensor()) LoweredCall::fail("it is no place of a tensor");
+    const auto packed = made.front().tensor().contiguous();
+    if (!packed) LoweredCall::fail(packed.error().what);
+    return *packed;
 }
 
 }  // namespace sonde::document

@@ -1,12 +1,12 @@
-// ATen and Python operators in ONNX operators of version 17.
+// ATen and Python operators in ONNX operators of version 18.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <unordered_map>
 
 #include "core/document/lowering/lowering.h"
+#include "core/ops/registry/derived.h"
 
 namespace sonde::document {
 
@@ -15,7 +15,6 @@ namespace {
 using Results = std::vector<Argument>;
 using Attributes = tensor::Attributes;
 
-Results one(NodeId node) { return {Argument::of(node)}; }
 std::int64_t rankOf(LoweredCall& call, NodeId node) { return static_cast<std::int64_t>(call.shapeOf(node).rank()); }
 
 // ---- element by element
@@ -40,7 +39,6 @@ Results binary(LoweredCall& call) {
     const NodeId a = call.cast(call.tensor(0, dtype), dtype);
     NodeId b = call.cast(call.tensor(1, dtype), dtype);
     const bool scales = std::string_view(name) == "Add" || std::string_view(name) == "Sub";
-    if (std::string_view(name) == "Div" && !call.text(2).empty()) LoweredCall::fail("division with rounding");
     if (scales && call.number(2, 1) != 1) b = call.opOf("Mul", {b, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(b));
     return one(call.op(name, {a, b}));
 }
@@ -70,10 +68,6 @@ Results notEqual(LoweredCall& call) {
 }
 template <const char* name>
 Results logical(LoweredCall& call) { return one(call.op(name, {call.cast(call.tensor(0), DType::Bool), call.cast(call.tensor(1), DType::Bool)})); }
-Results where(LoweredCall& call) {
-    const DType dtype = call.result().dtype();
-    return one(call.op("Where", {call.cast(call.tensor(0), DType::Bool), call.cast(call.tensor(1, dtype), dtype), call.cast(call.tensor(2, dtype), dtype)}));
-}
 Results maskedFill(LoweredCall& call) {
     const DType dtype = call.result().dtype();
     return one(call.op("Where", {call.cast(call.tensor(1), DType::Bool), call.cast(call.tensor(2, dtype), dtype), call.tensor(0)}));
@@ -83,19 +77,10 @@ Results clipTo(LoweredCall& call, std::optional<double> low, std::optional<doubl
     const DType dtype = call.result().dtype();
     return one(call.op("Clip", {call.cast(call.tensor(0), dtype), low ? call.scalar(*low, dtype) : NodeId{}, high ? call.scalar(*high, dtype) : NodeId{}}));
 }
-Results clamp(LoweredCall& call) {
-    return clipTo(call, call.has(1) ? std::optional(call.number(1)) : std::nullopt, call.has(2) ? std::optional(call.number(2)) : std::nullopt);
-}
-Results clampMin(LoweredCall& call) { return clipTo(call, call.number(1), std::nullopt); }
-Results clampMax(LoweredCall& call) { return clipTo(call, std::nullopt, call.number(1)); }
 Results hardtanh(LoweredCall& call) { return clipTo(call, call.number(1, -1), call.number(2, 1)); }
 Results relu6(LoweredCall& call) { return clipTo(call, 0, 6); }
 Results hardsigmoid(LoweredCall& call) { return one(call.op("HardSigmoid", {call.tensor(0)}, {{"alpha", 1.0 / 6}, {"beta", 0.5}})); }
 Results leakyRelu(LoweredCall& call) { return one(call.op("LeakyRelu", {call.tensor(0)}, {{"alpha", call.number(1, 0.01)}})); }
-Results elu(LoweredCall& call) {
-    if (call.number(2, 1) != 1 || call.number(3, 1) != 1) LoweredCall::fail("elu with scales");
-    return one(call.op("Elu", {call.tensor(0)}, {{"alpha", call.number(1, 1)}}));
-}
 Results selu(LoweredCall& call) { return one(call.op("Selu", {call.tensor(0)})); }
 Results prelu(LoweredCall& call) {
     const NodeId x = call.tensor(0), slope = call.tensor(1);
@@ -107,10 +92,6 @@ Results prelu(LoweredCall& call) {
 Results silu(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     return one(call.op("Mul", {x, call.op("Sigmoid", {x})}));
-}
-Results softplus(LoweredCall& call) {
-    if (call.number(1, 1) != 1) LoweredCall::fail("softplus with beta");
-    return one(call.op("Softplus", {call.tensor(0)}));
 }
 /// x·Φ(x), or its approximation by tanh.
 Results gelu(LoweredCall& call) {
@@ -142,10 +123,6 @@ Results linear(LoweredCall& call) {
     const NodeId product = call.op("MatMul", {x, call.permuted(w, {1, 0})});
     return one(call.has(2) ? call.op("Add", {product, call.tensor(2)}) : product);
 }
-Results addmm(LoweredCall& call) {
-    return one(call.op("Gemm", {call.tensor(1), call.tensor(2), call.tensor(0)}, {{"beta", call.number(3, 1)}, {"alpha", call.number(4, 1)}}));
-}
-
 Results convolve(LoweredCall& call, std::size_t stride, std::size_t padding, std::size_t dilation, std::size_t groups, bool transposed, std::size_t outputPadding) {
     const NodeId x = call.tensor(0), w = call.tensor(1);
     const std::size_t rank = call.shapeOf(w).rank() - 2;
@@ -210,43 +187,6 @@ Results groupNorm(LoweredCall& call) {
     return one(y);
 }
 
-// ---- pools
-
-Results pool(LoweredCall& call, const char* name, std::size_t dilation, std::size_t ceil, Attributes attributes) {
-    const NodeId x = call.tensor(0);
-    const auto kernel = call.integers(1);
-    const std::size_t rank = static_cast<std::size_t>(rankOf(call, x)) - 2;
-    const std::vector<std::int64_t> window = call.spread(1, rank, 1);
-    std::vector<std::int64_t> strides = call.has(2) && !call.integers(2).empty() ? call.spread(2, rank, 1) : window, pads = call.spread(3, rank, 0);
-    pads.insert(pads.end(), pads.begin(), pads.end());
-    attributes.set("kernel_shape", window);
-    attributes.set("strides", strides);
-    attributes.set("pads", pads);
-    attributes.set("ceil_mode", std::int64_t{call.flag(ceil)});
-    if (dilation) attributes.set("dilations", call.spread(dilation, rank, 1));
-    return one(call.op(name, {x}, std::move(attributes)));
-}
-Results maxPool(LoweredCall& call) { return pool(call, "MaxPool", 4, 5, {}); }
-Results averagePool(LoweredCall& call) {
-    if (call.has(6)) LoweredCall::fail("a pool with a divisor of its own");
-    return pool(call, "AveragePool", 0, 4, {{"count_include_pad", std::int64_t{!call.has(5) || call.flag(5)}}});
-}
-Results adaptivePool(LoweredCall& call, bool isMax) {
-    const NodeId x = call.tensor(0);
-    const Shape from = call.shapeOf(x), to = call.result().shape();
-    std::vector<std::int64_t> kernel;
-    bool global = true;
-    for (std::size_t axis = 2; axis < from.rank(); ++axis) {
-        global = global && to[axis] == 1;
-        if (to[axis] < 1 || from[axis] % to[axis] != 0) LoweredCall::fail("an adaptive pool whose windows differ in size");
-        kernel.push_back(from[axis] / to[axis]);
-    }
-    if (global) return one(call.op(isMax ? "GlobalMaxPool" : "GlobalAveragePool", {x}));
-    return one(call.op(isMax ? "MaxPool" : "AveragePool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}}));
-}
-Results adaptiveAverage(LoweredCall& call) { return adaptivePool(call, false); }
-Results adaptiveMax(LoweredCall& call) { return adaptivePool(call, true); }
-
 // ---- shapes
 
 Results reshape(LoweredCall& call) { return one(call.reshaped(call.tensor(0), call.result().shape())); }
@@ -288,12 +228,6 @@ Results gather(LoweredCall& call) {
     const NodeId x = call.tensor(0);
     return one(call.op("GatherElements", {x, call.tensor(2)}, {{"axis", call.axis(1, call.shapeOf(x).rank())}}));
 }
-/// x[i] by one tensor of positions.
-Results index(LoweredCall& call) {
-    const std::vector<NodeId> picks = call.tensors(1);
-    if (picks.size() != 1 || call.dtypeOf(picks[0]) == DType::Bool) LoweredCall::fail("indexing by several tensors or by a mask");
-    return one(call.op("Gather", {call.tensor(0), picks[0]}, {{"axis", std::int64_t{0}}}));
-}
 /// An item of a list, or part of a tensor.
 Results getitem(LoweredCall& call) {
     const Argument& from = call.argument(0);
@@ -319,9 +253,7 @@ Results reduce(LoweredCall& call) {
     const std::vector<std::int64_t> axes = overAll ? call.axes(call.count(), rank) : call.axes(1, rank);
     Attributes attributes{{"keepdims", std::int64_t{!overAll && call.flag(2)}}};
     if (rank == 0) return one(x);
-    if (std::string_view(name) == "ReduceSum") return one(call.op(name, {x, call.integersNode(axes)}, std::move(attributes)));
-    attributes.set("axes", axes);
-    return one(call.op(name, {x}, std::move(attributes)));
+    return one(call.op(name, {x, call.integersNode(axes)}, std::move(attributes)));
 }
 template <const char* name>
 Results arg(LoweredCall& call) {
@@ -344,16 +276,6 @@ Results cumulative(LoweredCall& call) {
 }
 
 // ---- others
-
-Results resize(LoweredCall& call, const char* mode, const char* coordinates) {
-    const NodeId x = call.tensor(0);
-    Attributes attributes{{"mode", std::string(mode)}, {"coordinate_transformation_mode", std::string(coordinates)}};
-    if (std::string_view(mode) == "nearest") attributes.set("nearest_mode", std::string("floor"));
-    if (std::string_view(mode) == "cubic") attributes.set("cubic_coeff_a", -0.75);
-    return one(call.op("Resize", {x, NodeId{}, NodeId{}, call.integersNode(call.result().shape().dims())}, std::move(attributes)));
-}
-Results upsampleLinear(LoweredCall& call) { return resize(call, "linear", call.flag(2) ? "align_corners" : "pytorch_half_pixel"); }
-Results upsampleNearest(LoweredCall& call) { return resize(call, "nearest", "asymmetric"); }
 
 /// softmax(q·kᵀ/√d + mask)·v.
 Results attention(LoweredCall& call) {
@@ -396,44 +318,58 @@ Results container(LoweredCall& call) {
 }
 Results nothing(LoweredCall&) { return {}; }
 
-}  // namespace
-
-LoweringRule findLowering(std::string_view name) {
-    static const std::unordered_map<std::string_view, LoweringRule> rules{
+LoweringRules commonRules() {
+    return {
         {"relu", unary<kRelu>}, {"sigmoid", unary<kSigmoid>}, {"tanh", unary<kTanh>}, {"exp", unary<kExp>}, {"log", unary<kLog>}, {"sqrt", unary<kSqrt>},
         {"neg", unary<kNeg>}, {"abs", unary<kAbs>}, {"sin", unary<kSin>}, {"cos", unary<kCos>}, {"tan", unary<kTan>}, {"asin", unary<kAsin>},
         {"acos", unary<kAcos>}, {"atan", unary<kAtan>}, {"sinh", unary<kSinh>}, {"cosh", unary<kCosh>}, {"floor", unary<kFloor>}, {"ceil", unary<kCeil>},
-        {"round", unary<kRound>}, {"erf", unary<kErf>}, {"reciprocal", unary<kReciprocal>}, {"sign", unary<kSign>}, {"hardswish", unary<kHardSwish>},
-        {"softsign", unary<kSoftsign>}, {"isnan", predicate<kIsNaN>}, {"logical_not", predicate<kNot>}, {"bitwise_not", predicate<kNot>},
-        {"add", binary<kAdd>}, {"sub", binary<kSub>}, {"mul", binary<kMul>}, {"div", binary<kDiv>}, {"truediv", binary<kDiv>}, {"true_divide", binary<kDiv>},
+        {"erf", unary<kErf>}, {"reciprocal", unary<kReciprocal>}, {"sign", unary<kSign>}, {"hardswish", unary<kHardSwish>},
+        {"softsign", unary<kSoftsign>}, {"isnan", predicate<kIsNaN>}, 
+        {"add", binary<kAdd>}, {"sub", binary<kSub>}, {"mul", binary<kMul>}, 
         {"pow", binary<kPow>}, {"rsub", reverseSub}, {"maximum", binary<kMax>}, {"minimum", binary<kMin>},
         {"eq", comparison<kEqual>}, {"ne", notEqual}, {"gt", comparison<kGreater>}, {"lt", comparison<kLess>}, {"ge", comparison<kGreaterOrEqual>},
-        {"le", comparison<kLessOrEqual>}, {"logical_and", logical<kAnd>}, {"logical_or", logical<kOr>}, {"where", where}, {"masked_fill", maskedFill},
-        {"clamp", clamp}, {"clip", clamp}, {"clamp_min", clampMin}, {"clamp_max", clampMax}, {"hardtanh", hardtanh}, {"relu6", relu6}, {"hardsigmoid", hardsigmoid},
-        {"leaky_relu", leakyRelu}, {"elu", elu}, {"selu", selu}, {"prelu", prelu}, {"silu", silu}, {"softplus", softplus}, {"gelu", gelu},
+        {"le", comparison<kLessOrEqual>}, {"logical_and", logical<kAnd>}, {"logical_or", logical<kOr>}, {"masked_fill", maskedFill},
+        {"hardtanh", hardtanh}, {"relu6", relu6}, {"hardsigmoid", hardsigmoid},
+        {"leaky_relu", leakyRelu}, {"selu", selu}, {"prelu", prelu}, {"silu", silu}, {"gelu", gelu},
         {"dropout", dropout}, {"feature_dropout", dropout}, {"alpha_dropout", dropout}, {"contiguous", same}, {"clone", same}, {"detach", same}, {"alias", same},
         {"lift_fresh", same}, {"to", castToResult}, {"type_as", castToResult}, {"float", castToResult}, {"_to_copy", castToResult},
-        {"matmul", matmul}, {"mm", matmul}, {"bmm", matmul}, {"linear", linear}, {"addmm", addmm}, {"conv1d", conv}, {"conv2d", conv}, {"conv3d", conv},
+        {"matmul", matmul}, {"mm", matmul}, {"bmm", matmul}, {"linear", linear}, {"conv1d", conv}, {"conv2d", conv}, {"conv3d", conv},
         {"conv_transpose1d", convTranspose}, {"conv_transpose2d", convTranspose}, {"conv_transpose3d", convTranspose}, {"convolution", convolution},
         {"_convolution", convolution}, {"batch_norm", batchNorm}, {"layer_norm", layerNorm}, {"group_norm", groupNorm},
-        {"max_pool1d", maxPool}, {"max_pool2d", maxPool}, {"max_pool3d", maxPool}, {"avg_pool2d", averagePool}, {"avg_pool3d", averagePool},
-        {"adaptive_avg_pool1d", adaptiveAverage}, {"adaptive_avg_pool2d", adaptiveAverage}, {"adaptive_avg_pool3d", adaptiveAverage}, {"adaptive_max_pool2d", adaptiveMax},
+        
+        
         {"flatten", reshape}, {"view", reshape}, {"reshape", reshape}, {"unflatten", reshape}, {"unsqueeze", reshape}, {"squeeze", reshape}, {"view_as", reshape},
         {"reshape_as", reshape}, {"_unsafe_view", reshape}, {"expand", expand}, {"expand_as", expand}, {"repeat", repeat}, {"cat", concat}, {"concat", concat},
-        {"stack", stack}, {"index_select", indexSelect}, {"embedding", embedding}, {"gather", gather}, {"index", index}, {"getitem", getitem},
+        {"stack", stack}, {"index_select", indexSelect}, {"embedding", embedding}, {"gather", gather}, {"getitem", getitem},
         {"tril", triangle}, {"triu", triangle}, {"transpose", lowerRearrangement}, {"t", lowerRearrangement}, {"permute", lowerRearrangement},
         {"movedim", lowerRearrangement}, {"numpy_T", lowerRearrangement}, {"mT", lowerRearrangement}, {"slice", lowerRearrangement}, {"select", lowerRearrangement},
         {"narrow", lowerRearrangement}, {"chunk", lowerRearrangement}, {"split", lowerRearrangement}, {"split_with_sizes", lowerRearrangement},
         {"unbind", lowerRearrangement}, {"flip", lowerRearrangement}, {"roll", lowerRearrangement}, {"unfold", lowerRearrangement}, {"channel_shuffle", lowerRearrangement},
         {"pixel_shuffle", lowerRearrangement}, {"pixel_unshuffle", lowerRearrangement},
-        {"mean", reduce<kReduceMean>}, {"sum", reduce<kReduceSum>}, {"amax", reduce<kReduceMax>}, {"amin", reduce<kReduceMin>}, {"max", reduce<kReduceMax>},
-        {"min", reduce<kReduceMin>}, {"prod", reduce<kReduceProd>}, {"argmax", arg<kArgMax>}, {"argmin", arg<kArgMin>}, {"softmax", softmax<kSoftmax>},
+        {"mean", reduce<kReduceMean>}, {"sum", reduce<kReduceSum>}, {"amax", reduce<kReduceMax>}, {"amin", reduce<kReduceMin>}, 
+        {"prod", reduce<kReduceProd>}, {"argmax", arg<kArgMax>}, {"argmin", arg<kArgMin>}, {"softmax", softmax<kSoftmax>},
         {"_softmax", softmax<kSoftmax>}, {"log_softmax", softmax<kLogSoftmax>}, {"_log_softmax", softmax<kLogSoftmax>}, {"cumsum", cumulative},
-        {"upsample_bilinear2d", upsampleLinear}, {"upsample_linear1d", upsampleLinear}, {"upsample_nearest2d", upsampleNearest}, {"upsample_nearest1d", upsampleNearest},
-        {"scaled_dot_product_attention", attention}, {"lstm", lowerRecurrent}, {"ListConstruct", container}, {"TupleConstruct", container}, {"list", container},
+        
+        {"scaled_dot_product_attention", attention}, {"ListConstruct", container}, {"TupleConstruct", container}, {"list", container},
         {"tuple", container}, {"_assert", nothing}};
+}
+
+}  // namespace
+
+LoweringRule findLowering(std::string_view name) {
+    static const LoweringRules rules = [] {
+        LoweringRules all = commonRules();
+        addElementwiseRules(all);
+        addReductionRules(all);
+        addIndexRules(all);
+        addLayerRules(all);
+        addAttentionRules(all);
+        return all;
+    }();
     const auto found = rules.find(name);
-    return found == rules.end() ? nullptr : found->second;
+    if (found != rules.end()) return found->second;
+    const auto original = rules.find(ops::originalName(name));
+    return original == rules.end() ? nullptr : original->second;
 }
 
 }  // namespace sonde::document

@@ -1,5 +1,7 @@
 // Rows that follow from others: other names that PyTorch has for the same operator, and in-place forms.
 
+#include "core/ops/registry/derived.h"
+
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -111,6 +113,16 @@ std::function<base::Result<void>(InferContext&)> inferringBack(std::function<bas
 }
 
 }  // namespace
+
+std::string_view originalName(std::string_view name) {
+    for (const auto& [alias, base] : kAliases) {
+        if (alias == name) return base;
+    }
+    for (const auto& [alias, exact] : kExact) {
+        if (baseOf(alias) == name) return baseOf(exact);
+    }
+    return name;
+}
 
 void defineDerived(Registry& registry) {
     RowsByBase rows(registry);
