@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "core/graph/internal_graph.h"
+
+namespace sonde::analysis {
+
+/// For each node of `from` (by its index) the node of `to` that stands for the same value, or none. Two graphs of one
+/// model, made by different exporters or passes, or of two similar models: in this order
+///  1. the same name and the same operator;
+///  2. the same module, operator and output, and as manieth in its module, if both have equally many of those;
+///  3. the same name, whatever makes it;
+///  4. inputs by their position, if both graphs have equally many.
+/// Each node of `to` is used once. Linear in the number of nodes, but for the ordering of names.
+std::vector<graph::NodeId> matchNodes(const graph::InternalGraph& from, const graph::InternalGraph& to);
+
+}  // namespace sonde::analysis

@@ -1,0 +1,170 @@
+#include "core/analysis/measured_runs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/match.h"
+#include "core/analysis/node_measures.h"
+
+namespace sonde::analysis {
+
+using exec::Recording;
+using graph::ExprId;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::Tensor;
+
+namespace {
+
+constexpr std::int64_t kUnknownBytes = 1 << 20;  // of a value whose size is not known before the run
+
+bool isComputed(const InternalGraph& graph, NodeId node) {
+    const graph::Expr& expr = graph.expr(graph.node(node).producer);
+    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::GetAttr && expr.kind != graph::ExprKind::Constant;
+}
+
+std::vector<NodeId> computedNodes(const InternalGraph& graph) {
+    std::vector<NodeId> nodes;
+    for (const ExprId id : graph.recursiveOrder(graph.mainId()))
+        for (const NodeId output : graph.expr(id).outputs)
+            if (isComputed(graph, output)) nodes.push_back(output);
+    return nodes;
+}
+
+/// The nodes in their order, cut where the values of a part would pass the limit.
+std::vector<std::vector<NodeId>> parts(const InternalGraph& graph, const std::vector<NodeId>& nodes, std::int64_t heldBytes) {
+    std::vector<std::vector<NodeId>> result;
+    std::int64_t held = 0;
+    for (const NodeId node : nodes) {
+        const std::int64_t bytes = byteCount(graph.node(node)).value_or(kUnknownBytes);
+        if (result.empty() || held > heldBytes - std::min(bytes, heldBytes)) {
+            result.emplace_back();
+            held = 0;
+        }
+        result.back().push_back(node);
+        held += bytes;
+    }
+    return result;
+}
+
+base::Result<Recording> runWatching(const MeasuredRun& run, const std::vector<NodeId>& nodes, exec::Runner& runner,
+                                    const base::WorkContext& work) {
+    exec::PlanOptions options;
+    options.watch = nodes;
+    SONDE_ASSIGN(const auto plan, exec::Plan::make(run.graph, options));
+    Recording recording = runner.run(*plan, run.inputs, work);
+    if (recording.error && recording.error->kind == base::ErrorKind::Cancelled) return *recording.error;
+    return recording;
+}
+
+NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+    NodeDifference result;
+    if (actual.shape() != expected.shape()) {
+        result.ok = false;
+        result.maxAbsolute = result.maxRelative = INFINITY;
+        result.note = "shape " + actual.shape().text() + " instead of " + expected.shape().text();
+        return result;
+    }
+    const Difference found = difference(actual, expected, tolerance);
+    result.maxAbsolute = found.maxAbsolute;
+    result.maxRelative = found.maxRelative;
+    result.ok = found.ok;
+    return result;
+}
+
+/// All passes of a loop together; the worst of each.
+std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected, NodeId other,
+                                           const Tolerance& tolerance) {
+    std::optional<NodeDifference> worst;
+    const std::size_t passes = std::min(actual.iterations(node), expected.iterations(other));
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+        const auto a = asTensor(*actual.value(node, pass)), r = asTensor(*expected.value(other, pass));
+        if (!a || !r) continue;
+        NodeDifference one = differenceOf(*a, *r, tolerance);
+        if (!worst) worst = std::move(one);
+        else {
+            worst->maxAbsolute = std::max(worst->maxAbsolute, one.maxAbsolute);
+            worst->maxRelative = std::max(worst->maxRelative, one.maxRelative);
+            worst->ok = worst->ok && one.ok;
+            if (worst->note.empty()) worst->note = one.note;
+        }
+    }
+    if (worst && actual.iterations(node) != expected.iterations(other)) {
+        worst->ok = false;
+        worst->note = std::to_string(actual.iterations(node)) + " passes instead of " + std::to_string(expected.iterations(other));
+    }
+    return worst;
+}
+
+}  // namespace
+
+TensorStats together(const TensorStats& a, const TensorStats& b) {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    TensorStats sum;
+    sum.count = a.count + b.count;
+    sum.nanCount = a.nanCount + b.nanCount;
+    sum.infCount = a.infCount + b.infCount;
+    sum.zeroCount = a.zeroCount + b.zeroCount;
+    const auto n = static_cast<double>(a.finiteCount()), m = static_cast<double>(b.finiteCount());
+    if (n == 0 || m == 0) {
+        const TensorStats& some = n == 0 ? b : a;
+        sum.minimum = some.minimum, sum.maximum = some.maximum, sum.mean = some.mean, sum.deviation = some.deviation;
+        return sum;
+    }
+    sum.minimum = std::min(a.minimum, b.minimum);
+    sum.maximum = std::max(a.maximum, b.maximum);
+    // Chan, Golub, LeVeque (1979): the squared deviations of both, and that of their means.
+    const double apart = b.mean - a.mean;
+    sum.mean = a.mean + apart * m / (n + m);
+    sum.deviation = std::sqrt((a.deviation * a.deviation * n + b.deviation * b.deviation * m + apart * apart * n * m / (n + m)) / (n + m));
+    return sum;
+}
+
+base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
+    RunStats result;
+    result.ofNode.resize(run.graph->nodeCount());
+    for (const std::vector<NodeId>& nodes : parts(*run.graph, computedNodes(*run.graph), heldBytes)) {
+        SONDE_ASSIGN(const Recording recording, runWatching(run, nodes, runner, work));
+        for (const NodeId node : nodes) {
+            for (std::size_t pass = 0; pass < recording.iterations(node); ++pass) {
+                if (work.cancelled()) return base::cancelled();
+                const auto tensor = asTensor(*recording.value(node, pass));
+                if (!tensor || tensor->dtype() == tensor::DType::String) continue;
+                const TensorStats stats = tensorStats(*tensor, work.stop);
+                auto& known = result.ofNode[node.index()];
+                known = known ? together(*known, stats) : stats;
+            }
+        }
+        if (recording.error && !result.error) result.error = recording.error;
+    }
+    return result;
+}
+
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerance& tolerance,
+                                         exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
+    RunDifferences result;
+    result.ofNode.resize(actual.graph->nodeCount());
+    const std::vector<NodeId> match = matchNodes(*actual.graph, *reference.graph);
+    std::vector<NodeId> nodes = computedNodes(*actual.graph);
+    std::erase_if(nodes, [&](NodeId node) { return !match[node.index()].valid() || !isComputed(*reference.graph, match[node.index()]); });
+    // Both runs hold values at the same time.
+    for (const std::vector<NodeId>& part : parts(*actual.graph, nodes, heldBytes / 2)) {
+        std::vector<NodeId> others;
+        for (const NodeId node : part) others.push_back(match[node.index()]);
+        SONDE_ASSIGN(const Recording ours, runWatching(actual, part, runner, work));
+        SONDE_ASSIGN(const Recording theirs, runWatching(reference, others, runner, work));
+        for (std::size_t i = 0; i < part.size(); ++i) {
+            if (work.cancelled()) return base::cancelled();
+            const auto found = differenceOf(ours, part[i], theirs, others[i], tolerance);
+            if (!found) continue;
+            ++result.compared;
+            if (!found->ok && result.differing++ == 0) result.firstDiverging = part[i];
+            result.ofNode[part[i].index()] = found;
+        }
+        if (!result.error) result.error = ours.error ? ours.error : theirs.error;
+    }
+    return result;
+}
+
+}  // namespace sonde::analysis

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/compare.h"
+#include "core/analysis/tensor_stats.h"
+#include "core/exec/run.h"
+
+namespace sonde::analysis {
+
+/// A graph and what it is run on: values in the order of graph->inputs().
+struct MeasuredRun {
+    std::shared_ptr<const graph::InternalGraph> graph;
+    std::vector<tensor::Value> inputs;
+};
+
+/// How many bytes of values are held at once. A model with more is run several times, a part of its nodes each time, so
+/// that what is known of all nodes needs no more memory than what is known of a few.
+inline constexpr std::int64_t kHeldBytes = 256LL << 20;
+
+/// What is known of the values of one run, by NodeId; nothing of values that are no tensors, of weights, and of what was
+/// not computed. Inside loops all passes together.
+struct RunStats {
+    std::vector<std::optional<TensorStats>> ofNode;
+    std::optional<base::Error> error;  ///< why the run ended early; what was computed is there
+};
+base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work = {},
+                                  std::int64_t heldBytes = kHeldBytes);
+
+/// How far the value of a node is from that of its counterpart in another run.
+struct NodeDifference {
+    double maxAbsolute = 0;  ///< largest |a - r|; infinite if one is NaN or infinite where the other is not
+    double maxRelative = 0;  ///< largest |a - r| / |r| where r is not 0
+    bool ok = true;          ///< |a - r| <= absolute + relative * |r| everywhere, and shapes agree
+    std::string note;        ///< why it could not be compared element by element; empty if it was
+};
+
+/// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
+struct RunDifferences {
+    std::vector<std::optional<NodeDifference>> ofNode;
+    std::size_t compared = 0;
+    std::size_t differing = 0;           ///< not ok
+    graph::NodeId firstDiverging;        ///< the first of them in the order of `actual`
+    std::optional<base::Error> error;    ///< why one of the runs ended early
+};
+
+/// Runs both and compares every value with that of its counterpart (see matchNodes()).
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerance& tolerance,
+                                         exec::Runner& runner, const base::WorkContext& work = {},
+                                         std::int64_t heldBytes = kHeldBytes);
+
+/// The statistics of two sets of elements together.
+TensorStats together(const TensorStats& a, const TensorStats& b);
+
+}  // namespace sonde::analysis

@@ -1,0 +1,162 @@
+// Statistics and differences of whole runs, and pairs of nodes of two graphs: on sums that can be worked by hand.
+
+#include <QtTest>
+
+#include <cmath>
+#include <limits>
+
+#include "core/analysis/match.h"
+#include "core/analysis/measured_runs.h"
+
+using namespace sonde;
+using analysis::MeasuredRun;
+using graph::NodeId;
+using tensor::Shape;
+using tensor::Tensor;
+
+namespace {
+
+struct Sums {
+    std::shared_ptr<graph::InternalGraph> graph = std::make_shared<graph::InternalGraph>();
+    NodeId x;
+
+    explicit Sums(const char* input = "x") { x = graph->addInput(graph->mainId(), input, tensor::TypeInfo::tensor(tensor::DType::Float32, Shape{4})); }
+    NodeId add(const char* op, std::vector<NodeId> inputs, std::string name, std::string qualname) {
+        graph::Expr expr;
+        expr.op = {"", op, 13};
+        expr.target = op;
+        expr.qualname = std::move(qualname);
+        for (const NodeId in : inputs) expr.arguments.push_back(graph::Argument::of(in));
+        return graph->expr(graph->addExpr(std::move(expr), std::span(&name, 1))).outputs[0];
+    }
+    void finish(NodeId result) { graph->setResult(graph->mainId(), graph::Argument::of(result)); }
+};
+
+tensor::Value floats(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
+
+/// y = x + x; z = log(y); w = z + y.
+struct Logs : Sums {
+    NodeId y, z, w;
+    Logs() {
+        y = add("Add", {x, x}, "y", "a");
+        z = add("Log", {y}, "z", "a");
+        w = add("Add", {z, y}, "w", "b");
+        finish(w);
+    }
+};
+
+}  // namespace
+
+class TestMeasuredRuns : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void everyValueIsMeasured_data() {
+        QTest::addColumn<qlonglong>("held");
+        QTest::newRow("at once") << qlonglong(analysis::kHeldBytes);
+        QTest::newRow("one value at a time") << qlonglong(1);
+    }
+    void everyValueIsMeasured();
+    void differencesNameTheFirst();
+    void equalRunsAgree();
+    void otherShapesAreTold();
+    void statisticsTogether();
+    void nodesArePairedByNameThenByPlace();
+};
+
+void TestMeasuredRuns::everyValueIsMeasured() {
+    QFETCH(qlonglong, held);
+    const Logs g;
+    exec::Runner runner(1);
+    // y = {2, 0, -2, 6}: log gives ln 2, -Inf, NaN, ln 6
+    const auto found = analysis::measureRun({g.graph, {floats({1, 0, -1, 3})}}, runner, {}, held);
+    QVERIFY(found);
+    QVERIFY(!found->error);
+    const auto& y = found->ofNode[g.y.index()];
+    QVERIFY(y.has_value());
+    QCOMPARE(y->count, std::int64_t{4});
+    QCOMPARE(y->zeroCount, std::int64_t{1});
+    QCOMPARE(y->mean, 1.5);
+    QCOMPARE(y->minimum, -2.0);
+    QCOMPARE(y->maximum, 6.0);
+    QCOMPARE(y->deviation, std::sqrt((0.25 + 2.25 + 12.25 + 20.25) / 4));
+    const auto& z = found->ofNode[g.z.index()];
+    QCOMPARE(z->nanCount, std::int64_t{1});
+    QCOMPARE(z->infCount, std::int64_t{1});
+    QVERIFY(std::abs(z->maximum - std::log(6.0)) < 1e-6);
+    QVERIFY(!found->ofNode[g.x.index()]);  // what is given is not computed
+}
+
+void TestMeasuredRuns::differencesNameTheFirst() {
+    const Logs g;
+    exec::Runner runner(1);
+    const auto found = analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3, 5})}}, {}, runner, {}, 1);
+    QVERIFY(found);
+    QCOMPARE(found->compared, std::size_t{3});
+    QCOMPARE(found->differing, std::size_t{3});
+    QVERIFY(found->firstDiverging == g.y);
+    const auto& y = found->ofNode[g.y.index()];  // 8 against 10
+    QCOMPARE(y->maxAbsolute, 2.0);
+    QCOMPARE(y->maxRelative, 0.2);
+    QVERIFY(!y->ok);
+    QVERIFY(std::abs(found->ofNode[g.z.index()]->maxAbsolute - std::log(10.0 / 8.0)) < 1e-6);
+}
+
+void TestMeasuredRuns::equalRunsAgree() {
+    const Logs g;
+    exec::Runner runner(1);
+    // NaN equals NaN, and infinity infinity.
+    const MeasuredRun run{g.graph, {floats({1, 0, -1, 3})}};
+    const auto found = analysis::compareRuns(run, run, {}, runner);
+    QVERIFY(found);
+    QCOMPARE(found->differing, std::size_t{0});
+    QVERIFY(!found->firstDiverging.valid());
+}
+
+void TestMeasuredRuns::otherShapesAreTold() {
+    const Logs g;
+    exec::Runner runner(1);
+    const auto found = analysis::compareRuns({g.graph, {floats({1, 2, 3, 4})}}, {g.graph, {floats({1, 2, 3})}}, {}, runner);
+    QVERIFY(found);
+    QVERIFY(!found->ofNode[g.y.index()]->ok);
+    QCOMPARE(found->ofNode[g.y.index()]->note, std::string("shape [4] instead of [3]"));
+}
+
+void TestMeasuredRuns::statisticsTogether() {
+    const auto of = [](std::vector<float> values) { return analysis::tensorStats(Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values)); };
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const analysis::TensorStats sum = analysis::together(of({1, 2, nan}), of({0, 5}));
+    QCOMPARE(sum.count, std::int64_t{5});
+    QCOMPARE(sum.nanCount, std::int64_t{1});
+    QCOMPARE(sum.zeroCount, std::int64_t{1});
+    QCOMPARE(sum.mean, 2.0);  // of 1, 2, 0, 5
+    QCOMPARE(sum.minimum, 0.0);
+    QCOMPARE(sum.maximum, 5.0);
+    QCOMPARE(sum.deviation, std::sqrt((1.0 + 0 + 4 + 9) / 4));
+    const analysis::TensorStats bad = analysis::together(of({nan}), of({3, 3}));
+    QCOMPARE(bad.mean, 3.0);
+    QCOMPARE(bad.deviation, 0.0);
+}
+
+void TestMeasuredRuns::nodesArePairedByNameThenByPlace() {
+    Sums one("x"), other("input");
+    const NodeId a = one.add("Relu", {one.x}, "kept", "m");
+    const NodeId b = one.add("Add", {a, a}, "add_1", "m");
+    const NodeId c = one.add("Add", {b, a}, "add_2", "m");
+    const NodeId d = one.add("Log", {c}, "alone", "n");
+    one.finish(d);
+    // The exporter gave other names, but for one; "alone" is another operator in another module here.
+    const NodeId a2 = other.add("Relu", {other.x}, "kept", "m");
+    const NodeId b2 = other.add("Add", {a2, a2}, "17", "m");
+    const NodeId c2 = other.add("Add", {b2, a2}, "add_1", "m");
+    const NodeId d2 = other.add("Exp", {c2}, "alone", "o");
+    other.finish(d2);
+    const std::vector<NodeId> match = analysis::matchNodes(*one.graph, *other.graph);
+    QVERIFY(match[a.index()] == a2);
+    QVERIFY(match[b.index()] == c2);  // the same name and operator
+    QVERIFY(!match[c.index()].valid() || match[c.index()] != c2);  // each is used once
+    QVERIFY(match[d.index()] == d2);  // the same name at last
+    QVERIFY(match[one.x.index()] == other.x);
+}
+
+QTEST_GUILESS_MAIN(TestMeasuredRuns)
+#include "tst_measured_runs.moc"
