@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
+#include <map>
 
 #include "app/interrupt.h"
 #include "app/verb.h"
 #include "app/verbs/options.h"
+#include "ui/canvas/card_labels.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 
@@ -27,11 +29,35 @@ struct RenderOptions {
     double scale = 2;
     bool weights = false;
     bool attributes = false;
+    std::string pages;
+    bool landscape = false;
+    double pageScale = canvas::Paging().scale;
+    std::vector<std::string> labels;
     bool unfold = false;
 };
 
 /// From this many equal blocks in a row on they are drawn as one, as in the window.
 constexpr std::size_t kFoldFrom = 3;
+
+const std::map<std::string, QPageSize::PageSizeId> kPageSizes{{"A3", QPageSize::A3}, {"A4", QPageSize::A4}, {"A5", QPageSize::A5},
+                                                              {"Letter", QPageSize::Letter}, {"Legal", QPageSize::Legal}};
+
+/// "{op}|{shape}", or "Conv Gemm=…" for some operators alone.
+base::Result<context::LabelRules> labelRules(const std::vector<std::string>& texts) {
+    context::LabelRules rules;
+    for (const std::string& text : texts) {
+        const QString whole = QString::fromStdString(text);
+        const qsizetype equals = whole.indexOf(u'='), brace = whole.indexOf(u'{');
+        const bool some = equals > 0 && (brace < 0 || equals < brace);
+        rules.push_back({some ? whole.left(equals).trimmed() : QStringLiteral("*"), (some ? whole.mid(equals + 1) : whole).split(u'|')});
+    }
+    const QStringList unknown = context::unknownFields(rules);
+    if (unknown.isEmpty()) return rules;
+    QStringList known;
+    for (const context::LabelField& field : context::labelFields())
+        if (!field.ofRun) known << field.name;
+    return base::usageError("there is no field '" + unknown.front().toStdString() + "'", "--label", "fields are " + known.join(QStringLiteral(", ")).toStdString());
+}
 
 const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"};
 
@@ -61,6 +87,9 @@ base::Result<int> render(RenderOptions& options) {
     if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
         return base::usageError("no picture can be written as '" + ending + "'", options.output,
                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
+    if (!options.pages.empty() && ending != ".pdf")
+        return base::usageError("only a PDF file has pages", options.output, "the file's name must end in .pdf with --pages");
+    SONDE_ASSIGN(const context::LabelRules rules, labelRules(options.labels));
     SONDE_ASSIGN(const auto document, options.model.load());
     // Fonts need an application object; no display is needed, nor asked whether there is one.
     qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -74,6 +103,7 @@ base::Result<int> render(RenderOptions& options) {
     canvas::CanvasStyle style;
     style.scheme = options.theme == "dark" ? theme::Scheme::Dark : theme::Scheme::Light;
     style.showAttributes = options.attributes;
+    style.labels = canvas::makeCardLabels(rules, nullptr);
     const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
     layout::SceneOptions sceneOptions;
     sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {});
@@ -81,6 +111,15 @@ base::Result<int> render(RenderOptions& options) {
     for (const std::string& note : scene->notes) std::fprintf(stderr, "%s\n", note.c_str());
     const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph, measure,
                                        style);
+    if (!options.pages.empty()) {
+        canvas::Paging paging;
+        paging.onePage = false;
+        paging.landscape = options.landscape;
+        paging.scale = options.pageScale;
+        paging.size = kPageSizes.at(options.pages);
+        SONDE_TRY(canvas::exportPages(painter, {}, QString::fromStdString(options.output), paging));
+        return 0;
+    }
     SONDE_TRY(canvas::exportScene(painter, {}, QString::fromStdString(options.output), options.scale));
     return 0;
 }
@@ -109,6 +148,17 @@ Verb renderVerb() {
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
                 command.add_flag("--unfold", options->unfold, "Draw equal blocks in a row one by one, not as one box with their number");
+                command.add_option("--pages", options->pages, "PDF on as many pages of this size as are needed: A3, A4, A5, Letter or Legal")
+                    ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
+                command.add_flag("--landscape", options->landscape, "Pages lie on their long side");
+                command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
+                    ->check(CLI::Range(canvas::Paging::kLeastScale, canvas::Paging::kLargestScale))
+                    ->capture_default_str();
+                command.add_option("--label", options->labels,
+                                   "What stands on nodes, lines parted by |, with fields in braces: '{op}|{qualname}|{shape}'; "
+                                   "'Conv=…' for one operator; may be given again")
+                    ->type_name("LINES")
+                    ->allow_extra_args(false);
                 command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");
                 return std::function<base::Result<int>()>([options] { return render(*options); });
             }};

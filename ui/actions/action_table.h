@@ -29,6 +29,11 @@ enum class Need {
     Several = 1 << 15,    ///< more than one node is selected
     LeftOut = 1 << 16,    ///< something is hidden, or something else drawn alone
     Bookmarks = 1 << 17,  ///< at least one bookmark is set
+    KeptRun = 1 << 18,    ///< a run was kept for comparing
+    Passes = 1 << 19,     ///< passes changed the model
+    Compared = 1 << 20,   ///< differences from something are known
+    Differences = 1 << 21,  ///< and some are above the tolerance
+    TwoCanvases = 1 << 22,  ///< the window is split
 };
 Q_DECLARE_FLAGS(Needs, Need)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Needs)

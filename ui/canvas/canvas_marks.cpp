@@ -1,5 +1,8 @@
 #include "ui/canvas/graph_canvas.h"
+#include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/previews.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
 
 #include <string_view>
 #include <unordered_set>
@@ -42,6 +45,16 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (const graph::ExprId id : m_untraced) mark(id, kUntraced);
     for (const auto& [id, flag] : m_passFlags) mark(id, flag);
     if (m_context.isRunning()) mark(m_context.runProgress().current, kRunning);
+    // What is bad has a mark whatever gives the colours.
+    const context::ValueMeasures& measures = m_context.valueMeasures();
+    const context::Comparison& comparison = m_context.comparison();
+    for (std::size_t i = 0; (measures.isKnown() || comparison.isKnown()) && i < graph.nodeCount(); ++i) {
+        const graph::NodeId node(i);
+        const analysis::TensorStats* stats = measures.of(node);
+        const analysis::NodeDifference* difference = comparison.of(node);
+        if (stats && stats->finiteCount() < stats->count) mark(graph.node(node).producer, kBadValue);
+        if (difference && !difference->ok) mark(graph.node(node).producer, kDiffers);
+    }
 
     const auto& recording = m_context.recording();
     if (!recording || m_context.isRunning()) return flags;
@@ -110,6 +123,7 @@ void GraphCanvas::refreshMarks() {
     }
     m_marks.flags = std::move(flags);
     if (changed.empty()) return;
+    m_overlays->refreshLegend();
     if (changed.size() > kMost)
         m_tiles.invalidate();
     else

@@ -37,7 +37,13 @@ bool GraphCanvas::onToggle(ItemId id, QPointF pixel) const {
     return Card::toggleRect(item.rect).adjusted(-3, -3, 3, 3).contains(scenePlace(pixel));
 }
 
+void GraphCanvas::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    activate();
+}
+
 void GraphCanvas::mousePressEvent(QMouseEvent* event) {
+    activate();
     if (m_flight) m_flight->stop();
     m_pressPixel = m_lastPixel = event->position();
     m_pressButton = event->button();
@@ -354,7 +360,7 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
     if (run == layout::Outline::kNoRun) return;
     const layout::Outline& outline = *m_context.outline();
     const std::vector<layout::GroupId>& blocks = outline.runs()[run].instances;
-    if (!layout::isFolded(outline, m_context.view(), run)) {
+    if (!layout::isFolded(outline, m_context.view(m_number), run)) {
         connect(menu.addAction(theme::icon(QStringLiteral("collapse")), tr("&Fold into One, \u00d7 %1").arg(blocks.size())), &QAction::triggered,
                 this, [this, run] { m_context.setRunFolded(run, true); });
         return;
@@ -367,13 +373,14 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
         const std::string& qualname = m_context.graph().scope(outline.group(blocks[i]).scope).qualname;
         QAction* action = which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
         action->setCheckable(true);
-        action->setChecked(i == layout::shownInstance(outline, m_context.view(), run));
+        action->setChecked(i == layout::shownInstance(outline, m_context.view(m_number), run));
         connect(action, &QAction::triggered, this, [this, run, i] { m_context.showInstance(run, static_cast<std::uint32_t>(i)); });
     }
 }
 
 void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {
     if (!m_painter) return;
+    activate();
     if (event->reason() == QContextMenuEvent::Mouse) {
         const ItemId item = itemAtPixel(event->pos());
         const bool ground = !item || scene()->item(item).what.open;

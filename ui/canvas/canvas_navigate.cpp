@@ -183,6 +183,7 @@ void GraphCanvas::toggleItem(ItemId id) {
     if (!m_painter || !id) return;
     const layout::SceneItem& item = scene()->item(id);
     if (!item.what.expandable) return;
+    activate();
     m_wantedAnchor = anchorOf(id);
     if (item.what.kind == ItemKind::Module)
         m_context.setExpanded(item.what.scope, !item.what.open);
@@ -193,6 +194,7 @@ void GraphCanvas::toggleItem(ItemId id) {
 void GraphCanvas::toggleCurrent() { toggleItem(currentItem()); }
 
 void GraphCanvas::setAllInside(bool open) {
+    activate();
     const ItemId id = currentItem();
     if (!id) {
         if (m_context.outline()) m_context.expandToDepth(open ? static_cast<int>(layout::greatestDepth(*m_context.outline())) : 0);
@@ -280,19 +282,50 @@ void GraphCanvas::followCurrent() {
     }
 }
 
+/// The innermost module that is looked at: that of the selection if it is on the screen, else of the open box around the
+/// middle. Two canvases on one model so each say where they are.
+graph::ScopeId GraphCanvas::shownScope() const {
+    if (!m_painter) return {};
+    const QRectF view = m_camera.visible(size());
+    const ItemId current = currentItem();
+    const Selection& selection = m_context.selection();
+    if (selection.scope.valid()) {
+        const ItemId item = current ? current : itemOf(selection);
+        if (m_context.activeCanvas() == m_number || (item && view.intersects(toQt(scene()->item(item).rect)))) return selection.scope;
+    }
+    for (ItemId at = m_painter->index().itemAt(view.center()); at; at = scene()->item(at).parent) {
+        const layout::ItemDescription& what = scene()->item(at).what;
+        if (what.kind == ItemKind::Module && what.open) return what.scope;
+    }
+    return {};
+}
+
+QStringList GraphCanvas::path() const {
+    QStringList parts;
+    if (!m_context.hasModel()) return parts;
+    const graph::InternalGraph& graph = m_context.graph();
+    for (graph::ScopeId scope = shownScope(); scope.valid(); scope = graph.scope(scope).parent)
+        parts.prepend(QString::fromStdString(graph.scope(scope).qualname));
+    return parts;
+}
+
 void GraphCanvas::setOverviewVisible(bool visible) { m_overlays->setOverviewVisible(visible); }
 void GraphCanvas::setLegendVisible(bool visible) { m_overlays->setLegendVisible(visible); }
 bool GraphCanvas::overviewVisible() const { return m_overlays->overviewVisible(); }
 bool GraphCanvas::legendVisible() const { return m_overlays->legendVisible(); }
 
-QString GraphCanvas::spokenCurrent() const {
-    const ItemId id = currentItem();
-    if (!id) return {};
+QString GraphCanvas::spokenItem(ItemId id) const {
+    if (!m_painter || !id) return {};
     QString text = spokenText(m_context.graph(), scene()->item(id));
     const std::uint16_t flags = m_marks.of(id);
     if (flags & kWatched) text += tr(", watched");
     if (flags & kEnd) text += tr(", end point");
     if (flags & kFailed) text += tr(", failed");
+    if (flags & kBadValue) text += tr(", has NaN or infinite elements");
+    if (flags & kDiffers) text += tr(", differs");
+    if (flags & kHit) text += tr(", found");
+    if (flags & kBookmarked) text += tr(", bookmark");
+    if (flags & kUntraced) text += tr(", not traced");
     if (flags & kDimmed) text += tr(", not reached");
     return text;
 }
@@ -301,6 +334,51 @@ void GraphCanvas::announce() {
     setAccessibleDescription(spokenCurrent());
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
+    if (!QAccessible::isActive() || !hasFocus() || !currentItem()) return;
+    // The reader's own focus goes where the keyboard's place is.
+    const std::vector<ItemId> shown = visibleItems();
+    const auto at = std::find(shown.begin(), shown.end(), currentItem());
+    QAccessibleEvent focus(this, QAccessible::Focus);
+    if (at != shown.end()) focus.setChild(static_cast<int>(at - shown.begin()));
+    QAccessible::updateAccessibility(&focus);
+}
+
+QString GraphCanvas::factsOf(ItemId item) const {
+    return m_painter && item ? itemFacts(m_context.graph(), scene()->item(item)) : QString();
+}
+
+std::vector<ItemId> GraphCanvas::visibleItems() const {
+    std::vector<ItemId> items;
+    if (!m_painter) return items;
+    std::vector<bool> seen(scene()->items.size(), false);
+    for (const std::uint32_t id : m_painter->index().within(m_camera.visible(size())).items) seen[id] = true;
+    for (const auto& [item, depth] : itemsInOrder(*scene()))
+        if (seen[item.index()]) items.push_back(item);
+    return items;
+}
+
+void GraphCanvas::setCurrentItem(ItemId item) {
+    if (!m_painter || !item) return;
+    activate();
+    selectItem(item);
+    showItem(item);
+}
+
+int GraphCanvas::currentLine() const {
+    const ItemId current = currentItem();
+    if (!current) return -1;
+    int line = 0;
+    for (const auto& [item, depth] : itemsInOrder(*scene())) {
+        if (item == current) return line;
+        ++line;
+    }
+    return -1;
+}
+
+void GraphCanvas::goToLine(int line) {
+    if (!m_painter) return;
+    const auto items = itemsInOrder(*scene());
+    if (line >= 0 && line < static_cast<int>(items.size())) setCurrentItem(items[static_cast<std::size_t>(line)].first);
 }
 
 }  // namespace sonde::canvas

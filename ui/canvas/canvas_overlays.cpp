@@ -1,12 +1,14 @@
 #include "ui/canvas/canvas_overlays.h"
 
 #include <QLabel>
+#include <QToolButton>
 
 #include <algorithm>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/legend.h"
 #include "ui/canvas/overview_map.h"
+#include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -37,7 +39,19 @@ void restyle(QLabel* label) {
 
 CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
     : QObject(&canvas), m_canvas(canvas), m_map(new OverviewMap(canvas)), m_legend(new Legend(&canvas)),
-      m_path(plate(&canvas)), m_hidden(plate(&canvas)) {
+      m_path(plate(&canvas)), m_hidden(plate(&canvas)), m_close(new QToolButton(&canvas)) {
+    m_close->setObjectName(QStringLiteral("closeCanvas"));
+    m_close->setIcon(theme::icon(QStringLiteral("close")));
+    m_close->setAutoFillBackground(true);
+    m_close->setToolTip(tr("Close this canvas"));
+    m_close->setAccessibleName(tr("Close this canvas"));
+    m_close->setFocusPolicy(Qt::NoFocus);
+    m_close->hide();
+    connect(m_close, &QToolButton::clicked, &canvas, &GraphCanvas::closeRequested);
+    // What is looked at changes the path, unless the selection says it.
+    connect(&canvas, &GraphCanvas::cameraChanged, this, [this] {
+        if (m_canvas.shownScope() != m_shownScope) refreshPath();
+    });
     m_path->setAccessibleName(tr("Path of modules"));
     m_hidden->setAccessibleName(tr("What is hidden"));
     m_map->hide();
@@ -57,9 +71,17 @@ void CanvasOverlays::refresh() {
     m_map->sceneChanged();
     m_legend->setScene(m_canvas.m_context.hasModel() ? &m_canvas.m_context.graph() : nullptr, scene.get(),
                        m_canvas.m_marks.coloring);
+    refreshLegend();
     restyle(m_hidden);
     m_hidden->setVisible(!m_canvas.hiddenText().isEmpty());
     refreshPath();
+    arrange();
+}
+
+void CanvasOverlays::refreshLegend() {
+    std::uint16_t marks = 0;
+    for (const std::uint16_t flags : m_canvas.m_marks.flags) marks |= flags;
+    m_legend->setMarks(marks);
     arrange();
 }
 
@@ -68,7 +90,7 @@ void CanvasOverlays::refreshPath() {
     QStringList parts;
     if (m_canvas.m_context.hasModel()) {
         const graph::InternalGraph& graph = m_canvas.m_context.graph();
-        graph::ScopeId scope = m_canvas.m_context.selection().scope;
+        graph::ScopeId scope = m_shownScope = m_canvas.shownScope();
         // A hostile file may nest modules thousands deep; the innermost ones tell where one is.
         constexpr qsizetype kMost = 8;
         while (scope.valid() && parts.size() < kMost) {
@@ -104,10 +126,17 @@ void CanvasOverlays::arrange() {
     m_legend->move(kGap, size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
     m_path->adjustSize();
     m_path->move(kGap, kGap);
+    m_close->adjustSize();
+    m_close->move(size.width() - m_close->width() - kGap / 2, kGap / 2);
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {
     m_overviewWanted = visible;
+    arrange();
+}
+
+void CanvasOverlays::setClosable(bool closable) {
+    m_close->setVisible(closable);
     arrange();
 }
 

@@ -2,9 +2,11 @@
 
 #include <QObject>
 
+#include "core/graph/ids.h"
 #include "ui/theme/color_role.h"
 
 class QLabel;
+class QToolButton;
 class QWidget;
 
 namespace sonde::canvas {
@@ -23,10 +25,14 @@ class CanvasOverlays : public QObject {
     /// The scene or the colours are other than before.
     void refresh();
     void refreshPath();
+    /// Other marks may stand in the picture.
+    void refreshLegend();
     void arrange();
 
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);
+    /// Whether there is a button that closes the canvas.
+    void setClosable(bool closable);
     bool overviewVisible() const { return m_overviewWanted; }
     bool legendVisible() const { return m_legendWanted; }
 
@@ -36,6 +42,8 @@ class CanvasOverlays : public QObject {
     Legend* m_legend;
     QLabel* m_path;
     QLabel* m_hidden;
+    QToolButton* m_close;
+    graph::ScopeId m_shownScope;  ///< of the path that is written
     bool m_overviewWanted = true, m_legendWanted = false;
 };
 

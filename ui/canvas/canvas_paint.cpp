@@ -29,6 +29,12 @@ void GraphCanvas::paintEvent(QPaintEvent*) {
     }
     if (m_painter && !m_transition) paintOverlay(painter);
     paintNotice(painter);
+    if (m_beside && m_context.activeCanvas() == m_number) {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(QPen(style().color(ColorRole::Accent), 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
 }
 
 void GraphCanvas::paintScene(QPainter& painter) {

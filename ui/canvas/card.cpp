@@ -15,7 +15,7 @@ double stepped(double width) { return std::ceil(width / 8) * 8; }
 }  // namespace
 
 layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDescription& what, bool watched) const {
-    const ItemText text = itemText(graph, what);
+    const ItemText text = itemText(graph, what, m_style);
     const auto body = [&](const QString& line) { return line.isEmpty() ? 0.0 : bodyLine(); };
     const double toggle = hasToggle(what) ? kToggle + 6 : 0;
     const double title = m_measure.width(TextRole::Title, text.title) + toggle;
@@ -29,15 +29,12 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
         const double width = title + 10 + second + 2 * kPadX;
         return {stepped(std::clamp(width, 80.0, kWidest)), titleLine() + 2 * kPadY};
     }
-    const QString third = m_style.showNames || what.kind != ItemKind::Expr ? text.name : QString();
     // Watch and end marks stand in the corner; room for them is always there, so setting one moves nothing.
-    double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, third)});
-    double height = titleLine() + body(text.qualname) + body(third);
-    if (m_style.showAttributes && what.kind == ItemKind::Expr) {
-        for (const QString& line : attributeLines(graph.expr(what.expr), kAttributeLines)) {
-            width = std::max(width, m_measure.width(TextRole::Small, line));
-            height += smallLine();
-        }
+    double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
+    double height = titleLine() + body(text.qualname) + body(text.name);
+    for (const QString& line : text.small) {
+        width = std::max(width, m_measure.width(TextRole::Small, line));
+        height += smallLine();
     }
     width = std::clamp(width, 60.0, kWidest) + 2 * kPadX + kAccent;
     if (watched) {

@@ -24,7 +24,6 @@ class Card {
     static constexpr double kToggle = 14;        ///< the +/- button
     static constexpr double kThumbnail = 56;     ///< live value of a watched node
     static constexpr double kWidest = 300;       ///< text beyond is elided
-    static constexpr qsizetype kAttributeLines = 6;
 
     double titleLine() const { return 17 * m_style.textScale; }
     double bodyLine() const { return 14 * m_style.textScale; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "ui/theme/scales.h"
@@ -11,6 +12,7 @@ namespace sonde::canvas {
 namespace {
 
 constexpr int kSteps = 32;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Tint tintOf(const theme::CategoryColors& colors, double fraction = -1) { return {colors.fill, colors.stroke, colors.text, fraction}; }
 
@@ -29,39 +31,87 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
     info.numeric ? byNumber(measures, column, scheme) : byText(measures, column, scheme);
 }
 
-void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme) {
+/// The number of every operation and module. Operations stand for what is inside of them; a module's is the sum of its
+/// operations' if such numbers add up, else the one that is farthest from 0.
+void Coloring::gatherNumbers(const models::NodeMeasures& measures, int column) {
     const graph::InternalGraph& graph = measures.graph();
-    const bool adds = models::nodeColumns()[static_cast<std::size_t>(column)].adds;
-    std::vector<double> ofExpr(graph.exprCount(), -1), ofScope(graph.scopeCount(), -1);
-    const auto gather = [adds](double& total, double number) { total = total < 0 ? number : adds ? total + number : std::max(total, number); };
-    double highest = 0;
+    const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
+    m_numberOfExpr.assign(graph.exprCount(), kNone);
+    m_numberOfScope.assign(graph.scopeCount(), kNone);
+    const auto gather = [&info](double& total, double number) {
+        if (std::isnan(total)) total = number;
+        else if (info.adds) total += number;
+        else if (std::abs(number) > std::abs(total)) total = number;
+    };
     for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
         const graph::Expr& expr = graph.expr(id);
         if (layout::Outline::isConstant(expr)) continue;
+        double& own = m_numberOfExpr[id.index()];
         for (const graph::NodeId node : expr.outputs)
-            if (const auto number = measures.number(column, node); number && std::isfinite(*number)) gather(ofExpr[id.index()], *number);
-        if (ofExpr[id.index()] < 0) continue;
-        // Operations stand for what is inside of them.
+            if (const auto number = measures.number(column, node); number && !std::isnan(*number)) gather(own, *number);
+        if (std::isnan(own)) continue;
         for (graph::BodyId body = expr.body; body != graph.mainId(); body = graph.expr(graph.body(body).owner).body)
-            gather(ofExpr[graph.body(body).owner.index()], ofExpr[id.index()]);
-        if (expr.scope.valid()) gather(ofScope[expr.scope.index()], ofExpr[id.index()]);
+            gather(m_numberOfExpr[graph.body(body).owner.index()], own);
+        if (expr.scope.valid()) gather(m_numberOfScope[expr.scope.index()], own);
     }
-    for (const double number : ofExpr) highest = std::max(highest, number);
     // Scopes come after those around them.
     for (std::size_t i = graph.scopeCount(); i-- > 1;)
-        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent; parent.valid() && ofScope[i] >= 0) gather(ofScope[parent.index()], ofScope[i]);
+        if (const graph::ScopeId parent = graph.scope(graph::ScopeId(i)).parent; parent.valid() && !std::isnan(m_numberOfScope[i]))
+            gather(m_numberOfScope[parent.index()], m_numberOfScope[i]);
+}
+
+void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme) {
+    const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
+    gatherNumbers(measures, column);
+    m_signed = info.isSigned && std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return number < 0; });
+    m_known = std::any_of(m_numberOfExpr.begin(), m_numberOfExpr.end(), [](double number) { return !std::isnan(number); });
+    double most = 0, least = INFINITY;
+    for (const double number : m_numberOfExpr) {
+        if (!std::isfinite(number) || number == 0) continue;
+        most = std::max(most, std::abs(number));
+        least = std::min(least, std::abs(number));
+    }
     // Modules have a scale of their own only if they add up: one slow layer must not pale beside the model.
-    double highestScope = highest;
-    for (std::size_t i = 1; i < ofScope.size(); ++i) highestScope = std::max(highestScope, ofScope[i]);
-    for (int i = 0; i < kSteps; ++i) m_tints.push_back(tintOf(theme::scaleColors((i + 0.5) / kSteps, scheme), (i + 0.5) / kSteps));
-    const auto step = [](double number, double most) {
-        return number <= 0 || most <= 0 ? -1 : std::clamp(static_cast<int>(number / most * kSteps), 0, kSteps - 1);
+    double mostOfScopes = most;
+    for (std::size_t i = 1; i < m_numberOfScope.size(); ++i)
+        if (std::isfinite(m_numberOfScope[i])) mostOfScopes = std::max(mostOfScopes, std::abs(m_numberOfScope[i]));
+    // Steps 0 … kSteps-1 above 0, and as many below.
+    for (const double sign : {1.0, -1.0})
+        for (int i = 0; i < kSteps; ++i) {
+            const double t = (i + 0.5) / kSteps;
+            Tint tint = tintOf(theme::divergingColors(sign * t, scheme), t);
+            tint.below = sign < 0;
+            m_tints.push_back(std::move(tint));
+        }
+    // Differences are apart by orders of magnitude; what is more than eight below the largest is as good as equal.
+    const double floor = std::max(least, most * 1e-8);
+    const auto step = [&](double number, double top) {
+        if (std::isnan(number)) return -1;
+        if (std::isinf(number)) return kSteps - 1;
+        if (number == 0 || top <= 0) return info.logarithmic ? 0 : -1;
+        double t = std::abs(number) / top;
+        if (info.logarithmic) t = floor < top ? std::log(std::abs(number) / floor) / std::log(top / floor) : 1;
+        const int at = std::clamp(static_cast<int>(t * kSteps), 0, kSteps - 1);
+        return number < 0 ? at + kSteps : at;
     };
-    for (std::size_t i = 0; i < ofExpr.size(); ++i) m_ofExpr[i] = step(ofExpr[i], highest);
-    for (std::size_t i = 0; i < ofScope.size(); ++i) m_ofScope[i] = step(ofScope[i], highestScope);
-    m_low = models::nodeColumnText(column, 0);
-    m_high = highest > 0 ? models::nodeColumnText(column, highest) : QStringLiteral("nothing is known");
-    for (const double t : {0.05, 0.35, 0.65, 0.95}) m_rows.emplace_back(QString(), tintOf(theme::scaleColors(t, scheme), t));
+    m_ofExpr.clear(), m_ofScope.clear();
+    for (const double number : m_numberOfExpr) m_ofExpr.push_back(step(number, most));
+    for (const double number : m_numberOfScope) m_ofScope.push_back(step(number, mostOfScopes));
+    m_low = models::nodeColumnText(column, m_signed ? -most : info.logarithmic && most > 0 ? floor : 0);
+    m_high = models::nodeColumnText(column, most);
+    if (!m_known) {
+        using Source = models::NodeColumn::Source;
+        m_note = info.source == Source::Values       ? QStringLiteral("known after Run")
+                 : info.source == Source::Comparison ? QStringLiteral("Run \u203a Compare comes first")
+                                                     : QStringLiteral("nothing is known");
+    }
+    constexpr int kRamp = 16;
+    for (int i = 0; i < kRamp; ++i) {
+        const double t = (i + 0.5) / kRamp;
+        m_rows.emplace_back(QString(), tintOf(theme::divergingColors(m_signed ? 2 * t - 1 : t, scheme), t));
+    }
+    m_numberOfExpr = {};
+    m_numberOfScope = {};
 }
 
 void Coloring::byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme) {

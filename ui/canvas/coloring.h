@@ -17,6 +17,7 @@ namespace sonde::canvas {
 struct Tint {
     QColor fill, stroke, text;
     double fraction = -1;
+    bool below = false;  ///< the number is less than 0: the bar goes the other way
 };
 
 /// Colours of all operations and modules by one column of the node table. Immutable once made.
@@ -30,6 +31,11 @@ class Coloring {
 
     const QString& title() const { return m_title; }
     bool isNumeric() const { return m_numeric; }
+    /// Numbers lie on both sides of 0, which is in the middle of the scale.
+    bool isSigned() const { return m_signed; }
+    /// Whether there is any number at all; if not, noteText() says how to come to some.
+    bool isKnown() const { return m_known; }
+    const QString& noteText() const { return m_note; }
     /// What the ends of the scale mean; numeric only.
     const QString& lowText() const { return m_low; }
     const QString& highText() const { return m_high; }
@@ -37,11 +43,13 @@ class Coloring {
     const std::vector<std::pair<QString, Tint>>& rows() const { return m_rows; }
 
   private:
+    void gatherNumbers(const models::NodeMeasures& measures, int column);
     void byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
     void byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
 
-    QString m_title, m_low, m_high;
-    bool m_numeric = false;
+    QString m_title, m_low, m_high, m_note;
+    bool m_numeric = false, m_signed = false, m_known = true;
+    std::vector<double> m_numberOfExpr, m_numberOfScope;  ///< NaN: none; only while they are made into colours
     Tint m_nothing;  ///< of what has no number, or 0
     std::vector<Tint> m_tints;
     std::vector<int> m_ofExpr, m_ofScope;  ///< indices in m_tints, -1: none

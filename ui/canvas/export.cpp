@@ -16,12 +16,9 @@
 namespace sonde::canvas {
 namespace {
 
-constexpr double kMargin = 24;
 constexpr double kMostPixels = 16384;
 
-QRectF pageOf(const ScenePainter& painter) {
-    return toQt(painter.index().scene().bounds).adjusted(-kMargin, -kMargin, kMargin, kMargin);
-}
+QRectF pageOf(const ScenePainter& painter) { return pictureOf(painter); }
 
 QColor groundOf(const ScenePainter& painter) { return painter.items().style().color(theme::ColorRole::Canvas); }
 
@@ -127,13 +124,44 @@ base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMark
                             "the file's name must end in .svg, .png, .pdf, .dot or .json");
 }
 
-base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& marks, const QString& path, double scale) {
-    SONDE_ASSIGN(const QByteArray bytes, sceneBytes(painter, marks, QFileInfo(path).suffix().toLower(), scale));
+QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const Paging& paging) {
+    const FixedHashOrder order;
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    {
+        QPdfWriter writer(&buffer);
+        writer.setTitle(QString::fromStdString(painter.items().graph().name));
+        writer.setCreator(QStringLiteral("Sonde"));
+        writer.setResolution(720);
+        writer.setPageSize(QPageSize(paging.size));
+        writer.setPageOrientation(paging.landscape ? QPageLayout::Landscape : QPageLayout::Portrait);
+        writer.setPageMargins(QMarginsF(10, 10, 10, 10), QPageLayout::Millimeter);
+        paintPages(writer, painter, marks, pageOf(painter), paging);
+    }
+    fixVolatileParts(bytes);
+    return bytes;
+}
+
+namespace {
+
+base::Result<void> write(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         return base::usageError("the picture cannot be written: " + file.errorString().toStdString(), path.toStdString(),
                                 "choose a folder that exists and may be written to");
     return {};
+}
+
+}  // namespace
+
+base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QString& path, const Paging& paging) {
+    return write(pagedPdf(painter, marks, paging), path);
+}
+
+base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& marks, const QString& path, double scale) {
+    SONDE_ASSIGN(const QByteArray bytes, sceneBytes(painter, marks, QFileInfo(path).suffix().toLower(), scale));
+    return write(bytes, path);
 }
 
 }  // namespace sonde::canvas

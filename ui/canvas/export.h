@@ -4,7 +4,7 @@
 #include <QString>
 
 #include "core/base/result.h"
-#include "ui/canvas/scene_painter.h"
+#include "ui/canvas/paging.h"
 
 namespace sonde::canvas {
 
@@ -15,6 +15,10 @@ base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& ma
 
 /// The same as bytes; `format` is "svg", "png", "pdf", "dot" or "json".
 base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale);
+
+/// A PDF file on pages of a common size. The same bytes for the same scene, as above.
+QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const Paging& paging);
+base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QString& path, const Paging& paging);
 
 /// A part of a scene as a picture, `scale` pixels per unit (less if it would be larger than 16,384 pixels).
 QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, double scale);

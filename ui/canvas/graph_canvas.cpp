@@ -3,10 +3,14 @@
 #include <QApplication>
 #include <QVariantAnimation>
 
+#include "ui/canvas/canvas_accessible.h"
 #include "ui/canvas/canvas_overlays.h"
+#include "ui/canvas/card_labels.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -22,13 +26,14 @@ struct GraphCanvas::Composed {
     std::optional<base::Error> error;
 };
 
-GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())),
+GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, int number)
+    : QWidget(parent), m_context(context), m_number(number), m_measure(std::make_shared<TextMeasure>(Theme::instance().textScale())),
       m_measures(context) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
-    setAccessibleName(tr("Graph"));
+    setAccessibleName(number == 0 ? tr("Graph") : tr("Graph, second canvas"));
+    installCanvasAccessibility();
     m_overlays = new CanvasOverlays(*this);
 
     m_noticeTimer.setSingleShot(true);
@@ -57,6 +62,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent)
     });
     connectContext();
     connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
+    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
     if (m_context.hasModel()) requestLayout();
 }
 
@@ -71,6 +77,7 @@ void GraphCanvas::connectContext() {
         keepPlace();
         findUntraced();
         findPassMarks();
+        m_labels = makeCardLabels(m_context.labelRules(), &m_context);
         clearScene();
         recolor();
         requestLayout();
@@ -81,8 +88,17 @@ void GraphCanvas::connectContext() {
         restyle();
     });
     connect(&m_context, &Context::documentClosed, this, &GraphCanvas::clearScene);
-    connect(&m_context, &Context::viewChanged, this, &GraphCanvas::requestLayout);
-    connect(&m_context, &Context::labelsChanged, this, &GraphCanvas::requestLayout);
+    connect(&m_context, &Context::viewChanged, this, [this] {
+        if (m_context.activeCanvas() == m_number) requestLayout();
+    });
+    connect(&m_context, &Context::activeCanvasChanged, this, [this] {
+        m_overlays->refreshPath();
+        update();
+    });
+    connect(&m_context, &Context::labelsChanged, this, [this] {
+        m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+        requestLayout();
+    });
     connect(&m_context, &Context::watchChanged, this, [this] {
         refreshMarks();
         refreshPreviews();
@@ -95,10 +111,20 @@ void GraphCanvas::connectContext() {
     connect(&m_context, &Context::runFinished, this, [this] {
         refreshMarks();
         refreshPreviews();
+        relabel();
         if (!m_marks.coloring) return;
         recolor();
         restyle();
     });
+    const auto measured = [this] {
+        refreshMarks();
+        relabel();
+        if (!m_marks.coloring) return;
+        recolor();
+        restyle();
+    };
+    connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, measured);
+    connect(&m_context.comparison(), &context::Comparison::changed, this, measured);
     connect(&m_context, &Context::inputsChanged, this, &GraphCanvas::refreshPreviews);
     connect(&m_context, &Context::valueArrived, this, &GraphCanvas::refreshPreviews);
     connect(&m_context, &Context::selectionChanged, this, [this](const context::Selection& selection) {
@@ -112,6 +138,7 @@ void GraphCanvas::connectContext() {
         update();
     });
     connect(&m_context, &Context::revealRequested, this, [this](const context::Selection& selection) {
+        if (m_context.activeCanvas() != m_number) return;
         if (m_layoutJob.isActive())
             m_wantedView = selection;
         else
@@ -121,7 +148,7 @@ void GraphCanvas::connectContext() {
 
 CanvasStyle GraphCanvas::style() const {
     return {Theme::instance().scheme(), Theme::instance().textScale(), m_context.showsNames(), m_context.showsAttributes(),
-            m_context.edgeWidths()};
+            m_labels, m_context.edgeWidths()};
 }
 
 std::shared_ptr<const SceneLayout> GraphCanvas::scene() const {
@@ -192,7 +219,7 @@ void GraphCanvas::requestLayout() {
     };
     if (!m_noticeTimer.isActive() && !m_noticeShown) m_noticeTimer.start();
     m_layoutJob.start(
-        [outline, graph, drawn, view = m_context.view(), options](const base::WorkContext& work) -> Composed {
+        [outline, graph, drawn, view = m_context.view(m_number), options](const base::WorkContext& work) -> Composed {
             auto scene = layOut(*outline, view, options, work);
             if (!scene) return {nullptr, graph, drawn, std::move(scene).error()};
             return {std::make_shared<const SceneIndex>(std::move(scene).value()), graph, drawn, {}};
@@ -319,6 +346,13 @@ ItemId GraphCanvas::findAnchor(const Anchor& anchor) const {
     return anchor.expr.valid() ? scene()->itemOf(anchor.expr) : ItemId();
 }
 
+/// Cards that say what a run gave say something else now.
+void GraphCanvas::relabel() {
+    if (!m_labels || m_labels->facts.empty()) return;
+    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+    requestLayout();
+}
+
 void GraphCanvas::restyle() {
     const double textScale = Theme::instance().textScale();
     const bool resized = !m_painter || m_painter->items().style().textScale != textScale;
@@ -351,6 +385,37 @@ QRectF GraphCanvas::rectOf(graph::ScopeId scope) const {
     return m_painter ? itemRect(this->scene()->itemOf(scope)) : QRectF();
 }
 
+void GraphCanvas::takeOver(const GraphCanvas& other) {
+    m_overlays->setOverviewVisible(other.overviewVisible());
+    m_overlays->setLegendVisible(other.legendVisible());
+    m_wheelZooms = other.m_wheelZooms;
+    if (!other.m_painter) return;
+    m_layoutJob.abandon();
+    ++m_layoutNumber;
+    m_transition.reset();
+    m_painter = other.m_painter;
+    m_measure = other.m_measure;
+    m_marks = other.m_marks;
+    m_untraced = other.m_untraced;
+    m_passFlags = other.m_passFlags;
+    m_current = other.m_current;
+    m_shownLocation = other.m_shownLocation;
+    m_firstLayout = false;
+    m_camera = other.m_camera;
+    m_tiles.invalidate(false);
+    m_tilesComplete = false;
+    m_overlays->refresh();
+    Q_EMIT sceneChanged();
+    Q_EMIT cameraChanged();
+    update();
+}
+
+void GraphCanvas::setBeside(bool beside) {
+    m_beside = beside;
+    m_overlays->setClosable(beside);
+    update();
+}
+
 QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
@@ -368,6 +433,23 @@ QString GraphCanvas::textTwin() const {
 base::Result<void> GraphCanvas::exportTo(const QString& path, double scale) const {
     if (!m_painter) return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture");
     return exportScene(*m_painter, m_marks, path, scale);
+}
+
+base::Result<void> GraphCanvas::exportPages(const QString& path, const Paging& paging) const {
+    if (!m_painter) return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture");
+    return canvas::exportPages(*m_painter, m_marks, path, paging);
+}
+
+int GraphCanvas::print(QPagedPaintDevice& device, const Paging& paging, bool whole) const {
+    if (!m_painter) return 0;
+    CanvasStyle look = style();
+    look.scheme = theme::Scheme::Light;
+    SceneMarks marks = m_marks;
+    if (marks.coloring) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), look.scheme);
+    const ScenePainter painter(std::make_shared<const SceneIndex>(scene()), m_context.outline()->sharedGraph(), m_measure, look);
+    const QRectF all = pictureOf(painter);
+    const QRectF area = whole ? all : m_camera.visible(size()).intersected(all);
+    return area.isEmpty() ? 0 : paintPages(device, painter, marks, area, paging);
 }
 
 QImage GraphCanvas::picture(double scale) const {

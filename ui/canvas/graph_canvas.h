@@ -13,6 +13,7 @@
 
 #include "core/layout/scene.h"
 #include "ui/canvas/camera.h"
+#include "ui/canvas/paging.h"
 #include "ui/canvas/scene_painter.h"
 #include "ui/canvas/tile_cache.h"
 #include "ui/context/inspector_context.h"
@@ -29,7 +30,8 @@ class CanvasOverlays;
 class GraphCanvas : public QWidget {
     Q_OBJECT
   public:
-    explicit GraphCanvas(context::InspectorContext& context, QWidget* parent = nullptr);
+    /// `number` is which of the context's canvases it is: the view is that one's.
+    explicit GraphCanvas(context::InspectorContext& context, QWidget* parent = nullptr, int number = 0);
     ~GraphCanvas() override;
 
     /// Null until the first layout is there.
@@ -48,12 +50,30 @@ class GraphCanvas : public QWidget {
     bool wheelZooms() const { return m_wheelZooms; }
     bool overviewVisible() const;
     bool legendVisible() const;
+    int number() const { return m_number; }
+    /// The module path that stands over the canvas, outermost first.
+    QStringList path() const;
+    /// Shows what another canvas shows, at once and in the same place.
+    void takeOver(const GraphCanvas& other);
+    /// Whether a second canvas stands beside: the active one has a line around it, and both a button that closes.
+    void setBeside(bool beside);
+
     /// What is not drawn: operations in closed modules, constants; "" if nothing.
     QString hiddenText() const;
     /// The picture as text: see sceneAsText().
     QString textTwin() const;
-    /// What a screen reader is told of the place of the keyboard.
-    QString spokenCurrent() const;
+    /// The line of textTwin() that is of the current item (-1: none), and the reverse.
+    int currentLine() const;
+    void goToLine(int line);
+    /// What a screen reader is told of an item, and of the place of the keyboard.
+    QString spokenItem(layout::ItemId item) const;
+    QString spokenCurrent() const { return spokenItem(currentItem()); }
+    QString factsOf(layout::ItemId item) const;
+    /// The items in view in the order of execution, boxes before what is in them.
+    std::vector<layout::ItemId> visibleItems() const;
+    layout::ItemId itemAt(QPointF pixel) const { return itemAtPixel(pixel); }
+    /// Selects an item, as a click does.
+    void setCurrentItem(layout::ItemId item);
 
     QSize sizeHint() const override { return {900, 700}; }
     QSize minimumSizeHint() const override { return {200, 150}; }
@@ -99,6 +119,9 @@ class GraphCanvas : public QWidget {
 
     /// The whole graph as it is opened now. The format is the file name's ending: svg, png, pdf, dot or json.
     sonde::base::Result<void> exportTo(const QString& path, double scale = 2.0) const;
+    sonde::base::Result<void> exportPages(const QString& path, const sonde::canvas::Paging& paging) const;
+    /// Onto paper: the whole graph, or what the canvas shows; on a light ground whatever the theme. Number of pages.
+    int print(QPagedPaintDevice& device, const sonde::canvas::Paging& paging, bool whole) const;
     /// What the canvas shows, for the clipboard.
     QImage picture(double scale = 2.0) const;
 
@@ -112,6 +135,7 @@ class GraphCanvas : public QWidget {
     void menuAboutToShow(QMenu* menu);
     /// The menu's "Show in Module Tree".
     void revealInTreeRequested(const sonde::context::Selection& selection);
+    void closeRequested();
 
   protected:
     bool event(QEvent* event) override;
@@ -123,6 +147,7 @@ class GraphCanvas : public QWidget {
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
 
@@ -150,6 +175,7 @@ class GraphCanvas : public QWidget {
     std::optional<Anchor> anchorOf(layout::ItemId item) const;
     layout::ItemId findAnchor(const Anchor& anchor) const;
     void restyle();
+    void relabel();
     void clearScene();
 
     // canvas_marks.cpp
@@ -180,6 +206,8 @@ class GraphCanvas : public QWidget {
     layout::ItemId itemOf(const context::Selection& selection) const;
     context::Selection selectionOf(layout::ItemId item) const;
     graph::NodeId currentNode() const;
+    graph::ScopeId shownScope() const;
+    void activate() { m_context.setActiveCanvas(m_number); }
     void showItem(layout::ItemId item);
     void announce();
     void jump(layout::ItemId stub);
@@ -198,8 +226,11 @@ class GraphCanvas : public QWidget {
     void bringIntoView(const QRectF& rect);
 
     context::InspectorContext& m_context;
+    const int m_number;
+    bool m_beside = false;
     context::Job m_layoutJob, m_previewJob;
     std::shared_ptr<const TextMeasure> m_measure;
+    std::shared_ptr<const CardLabels> m_labels;
     std::shared_ptr<ScenePainter> m_painter;
     SceneMarks m_marks;
     std::vector<graph::ExprId> m_untraced;  ///< calls of modules that could not be traced

@@ -53,6 +53,16 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
     painter.drawPath(wave);
 }
 
+/// A disc with the sign for unequal.
+void drawUnequal(QPainter& painter, QPointF centre, double radius, const QColor& ground, const QColor& ink) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(ground);
+    painter.drawEllipse(centre, radius, radius);
+    painter.setPen(QPen(ink, radius * 0.2, Qt::SolidLine, Qt::RoundCap));
+    for (const double y : {-0.22, 0.22}) painter.drawLine(centre + QPointF(-0.5, y) * radius, centre + QPointF(0.5, y) * radius);
+    painter.drawLine(centre + QPointF(0.3, -0.6) * radius, centre + QPointF(-0.3, 0.6) * radius);
+}
+
 /// A ribbon with a notch.
 void drawBookmark(QPainter& painter, QPointF centre, double radius, const QColor& ground) {
     painter.setPen(Qt::NoPen);
@@ -105,6 +115,10 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
     if (flags & (kWent | kCame | kChanged)) {
         const ColorRole role = flags & kWent ? ColorRole::DiffRemoved : flags & kCame ? ColorRole::DiffAdded : ColorRole::DiffChanged;
         drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
+        at.rx() -= 2 * radius + 3;
+    }
+    if (flags & kDiffers) {
+        drawUnequal(painter, at, radius, m_style.color(ColorRole::ErrorMark), m_style.color(ColorRole::Canvas));
         at.rx() -= 2 * radius + 3;
     }
     if (flags & (kFailed | kBadValue | kUntraced)) {

@@ -170,7 +170,7 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
     painter.setBrush(colors.stroke);
     painter.drawRoundedRect(QRectF(box.left() + 3, box.top() + 6, Card::kAccent - 1, box.height() - 12), 1.5, 1.5);
 
-    const ItemText text = itemText(*m_graph, item.what);
+    const ItemText text = itemText(*m_graph, item.what, m_style);
     QRectF area = box.adjusted(Card::kAccent, 0, 0, 0);
     const graph::NodeId node = nodeOf(*m_graph, item.what);
     if (flags & kWatched && !(flags & kInside)) {
@@ -192,16 +192,15 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
         line(painter, TextRole::Title, {x, y}, width, text.title, colors.text);
     }
     y += card.titleLine();
-    for (const QString& row : {text.qualname, m_style.showNames ? text.name : QString()}) {
+    for (const QString& row : {text.qualname, text.name}) {
         line(painter, TextRole::Body, {x, y}, width, row, sub);
         if (!row.isEmpty()) y += card.bodyLine();
     }
-    if (item.what.expr && m_style.showAttributes)
-        for (const QString& row : attributeLines(m_graph->expr(item.what.expr), Card::kAttributeLines)) {
-            line(painter, TextRole::Small, {x, y}, width, row, sub);
-            y += card.smallLine();
-        }
-    else if (item.what.expr && detail == Detail::Close && box.bottom() - y >= 6) {
+    for (const QString& row : text.small) {
+        line(painter, TextRole::Small, {x, y}, width, row, sub);
+        y += card.smallLine();
+    }
+    if (item.what.expr && !m_style.showAttributes && detail == Detail::Close && box.bottom() - y >= 6) {
         // Close up, a line of half size fits into the lower margin.
         const QString row = attributeLines(m_graph->expr(item.what.expr), 4).join(QStringLiteral(" · "));
         painter.save();
@@ -267,7 +266,8 @@ void ItemPainter::paintBar(QPainter& painter, const QRectF& box, const Tint* tin
     const QRectF whole(box.left() + Card::kAccent + 4, box.bottom() - 5, box.width() - Card::kAccent - 8, 2.5);
     painter.setPen(Qt::NoPen);
     painter.setBrush(tint->text);
-    painter.drawRect(QRectF(whole.topLeft(), QSizeF(whole.width() * tint->fraction, whole.height())));
+    const double length = whole.width() * tint->fraction;
+    painter.drawRect(QRectF(tint->below ? whole.right() - length : whole.left(), whole.top(), length, whole.height()));
 }
 
 void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) const {

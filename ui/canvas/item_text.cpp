@@ -1,6 +1,7 @@
 #include "ui/canvas/item_text.h"
 
 #include "core/ops/registry/registry.h"
+#include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
 
 namespace sonde::canvas {
@@ -16,6 +17,7 @@ using theme::OpCategory;
 
 /// No name is drawn longer than this; a hostile file may hold megabytes.
 constexpr std::size_t kLongestText = 300;
+constexpr qsizetype kAttributeLines = 6;
 
 QString text(std::string_view s) {
     const QString whole = QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kLongestText)));
@@ -226,6 +228,22 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
     return out;
 }
 
+ItemText itemText(const InternalGraph& graph, const ItemDescription& what, const CanvasStyle& style) {
+    ItemText out = itemText(graph, what);
+    if (what.kind != ItemKind::Expr) return out;
+    if (!style.showNames) out.name.clear();
+    if (style.showAttributes) out.small = attributeLines(graph.expr(what.expr), kAttributeLines);
+    if (!style.labels || what.open) return out;
+    QStringList lines = labelLines(*style.labels, graph, what.expr);
+    if (lines.isEmpty()) return out;
+    const auto take = [&lines] { return lines.isEmpty() ? QString() : lines.takeFirst(); };
+    out.title = take();
+    out.qualname = take();
+    out.name = take();
+    out.small = lines.mid(0, kAttributeLines) + out.small;
+    return out;
+}
+
 QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
     const ItemText texts = itemText(graph, item.what);
     QStringList lines{texts.title};
@@ -277,8 +295,8 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
     return parts.join(QStringLiteral(", "));
 }
 
-QString sceneAsText(const InternalGraph& graph, const layout::SceneLayout& scene) {
-    QString out;
+std::vector<std::pair<layout::ItemId, int>> itemsInOrder(const layout::SceneLayout& scene) {
+    std::vector<std::pair<layout::ItemId, int>> out;
     // An explicit stack: boxes of a hostile file may lie thousands deep.
     std::vector<std::pair<layout::ItemId, int>> stack;
     for (auto it = scene.top.rbegin(); it != scene.top.rend(); ++it) stack.emplace_back(*it, 0);
@@ -286,9 +304,15 @@ QString sceneAsText(const InternalGraph& graph, const layout::SceneLayout& scene
         const auto [id, depth] = stack.back();
         stack.pop_back();
         const layout::SceneItem& item = scene.item(id);
-        out += QString(2 * depth, u' ') + spokenText(graph, item) + u'\n';
+        out.emplace_back(id, depth);
         for (auto it = item.children.rbegin(); it != item.children.rend(); ++it) stack.emplace_back(*it, depth + 1);
     }
+    return out;
+}
+
+QString sceneAsText(const InternalGraph& graph, const layout::SceneLayout& scene) {
+    QString out;
+    for (const auto& [id, depth] : itemsInOrder(scene)) out += QString(2 * depth, u' ') + spokenText(graph, scene.item(id)) + u'\n';
     return out;
 }
 

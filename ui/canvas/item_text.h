@@ -4,6 +4,7 @@
 #include <QStringList>
 
 #include "core/layout/scene.h"
+#include "ui/canvas/canvas_style.h"
 #include "ui/theme/color_role.h"
 
 namespace sonde::canvas {
@@ -13,10 +14,14 @@ struct ItemText {
     QString title;         ///< operator; module's qualname; name of an input, output or stub
     QString qualname;      ///< second line: where it comes from, or the module's class
     QString name;          ///< third line: the generated name, or what a closed box hides
+    QStringList small;     ///< further lines in small letters: attributes, or what the user wants to read
 };
 
 /// The texts of an item. Works for any graph; never fails.
 ItemText itemText(const graph::InternalGraph& graph, const layout::ItemDescription& what);
+
+/// The same as a style has it: with or without names and attributes, with the user's lines in place of ours.
+ItemText itemText(const graph::InternalGraph& graph, const layout::ItemDescription& what, const CanvasStyle& style);
 
 /// The name that people know an operation by: "Conv", "add", "BasicBlock".
 QString operatorName(const graph::Expr& expr);
@@ -38,6 +43,9 @@ graph::NodeId nodeOf(const graph::InternalGraph& graph, const layout::ItemDescri
 QString itemFacts(const graph::InternalGraph& graph, const layout::SceneItem& item);
 /// One line for a screen reader: "Conv, module layer1.0.conv1, value layer1_0_conv1, float32[1,64,56,56]".
 QString spokenText(const graph::InternalGraph& graph, const layout::SceneItem& item);
+
+/// All items with their depth, in the order of execution; boxes come before what is in them.
+std::vector<std::pair<layout::ItemId, int>> itemsInOrder(const layout::SceneLayout& scene);
 
 /// The scene as indented text, one line an item, in the order of execution: the picture for those who do not see it.
 QString sceneAsText(const graph::InternalGraph& graph, const layout::SceneLayout& scene);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ui/canvas/item_text.h"
+#include "ui/canvas/scene_marks.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -18,14 +19,19 @@ constexpr int kPad = 10, kSwatch = 16;
 struct MarkRow {
     const char* text;
     ColorRole role;
-    bool line;  ///< drawn as a line, else as a dot
+    std::uint16_t flag;  ///< 0: always there, drawn as a line
+    const char* sign;    ///< stands in the dot, so that marks are not told apart by colour alone
 };
 constexpr MarkRow kMarks[] = {
-    {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, false},
-    {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, false},
-    {QT_TRANSLATE_NOOP("Legend", "Not traced, or a bad value"), ColorRole::WarningMark, false},
-    {QT_TRANSLATE_NOOP("Legend", "Into the selection"), ColorRole::EdgeOfInput, true},
-    {QT_TRANSLATE_NOOP("Legend", "Out of the selection"), ColorRole::EdgeOfOutput, true},
+    {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, kWatched, ""},
+    {QT_TRANSLATE_NOOP("Legend", "End point"), ColorRole::EndMark, kEnd, ""},
+    {QT_TRANSLATE_NOOP("Legend", "NaN or infinite"), ColorRole::WarningMark, kBadValue, "!"},
+    {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},
+    {QT_TRANSLATE_NOOP("Legend", "Failed"), ColorRole::ErrorMark, kFailed, "!"},
+    {QT_TRANSLATE_NOOP("Legend", "Not traced"), ColorRole::WarningMark, kUntraced, "!"},
+    {QT_TRANSLATE_NOOP("Legend", "Found by the search"), ColorRole::SearchHit, kHit, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Into the selection"), ColorRole::EdgeOfInput, 0, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Out of the selection"), ColorRole::EdgeOfOutput, 0, ""},
 };
 
 }  // namespace
@@ -48,13 +54,29 @@ void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayo
     update();
 }
 
+void Legend::setMarks(std::uint16_t marks) {
+    m_marks = marks;
+    update();
+}
+
+/// The marks that the picture holds, and what the edges of the selection mean. None in a small canvas.
+std::vector<int> Legend::markRows() const {
+    std::vector<int> rows;
+    for (int i = 0; i < static_cast<int>(std::size(kMarks)) && !m_compact; ++i)
+        if (kMarks[i].flag == 0 || (m_marks & kMarks[i].flag)) rows.push_back(i);
+    return rows;
+}
+
 int Legend::lineHeight() const { return QFontMetrics(theme::Theme::instance().smallFont()).height() + 4; }
 
 /// The title, then a line for each kind; of a scale its two ends share the line under the ramp.
 QStringList Legend::coloringLines() const {
     if (!m_coloring) return {};
     QStringList lines{m_coloring->title()};
-    if (m_coloring->isNumeric()) return lines << m_coloring->lowText() + QStringLiteral("  …  ") + m_coloring->highText();
+    if (!m_coloring->isKnown()) return lines << m_coloring->noteText();
+    // The ramp, then what its ends mean; the middle of a scale that goes both ways is 0.
+    if (m_coloring->isNumeric())
+        return lines << QString() << m_coloring->lowText() + (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) + m_coloring->highText();
     for (const auto& [text, tint] : m_coloring->rows()) lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
     return lines;
 }
@@ -64,11 +86,11 @@ QSize Legend::sizeHint() const {
     int width = 0;
     for (const theme::OpCategory category : m_categories)
         width = std::max(width, metrics.horizontalAdvance(theme::categoryTitle(category)));
-    if (!m_compact)
-        for (const MarkRow& row : kMarks) width = std::max(width, metrics.horizontalAdvance(tr(row.text)));
+    const std::vector<int> marks = markRows();
+    for (const int row : marks) width = std::max(width, metrics.horizontalAdvance(tr(kMarks[row].text)));
     const QStringList coloured = coloringLines();
     for (const QString& row : coloured) width = std::max(width, metrics.horizontalAdvance(row));
-    const int lines = static_cast<int>(m_categories.size()) + (m_compact ? 0 : static_cast<int>(std::size(kMarks))) + static_cast<int>(coloured.size());
+    const int lines = static_cast<int>(m_categories.size()) + static_cast<int>(marks.size()) + static_cast<int>(coloured.size());
     return {width + kSwatch + 3 * kPad, lines * lineHeight() + 2 * kPad};
 }
 
@@ -95,14 +117,28 @@ void Legend::paintEvent(QPaintEvent*) {
             continue;
         }
         const auto& rows = m_coloring->rows();
-        const std::size_t first = m_coloring->isNumeric() ? 0 : static_cast<std::size_t>(i - 1);
-        const std::size_t count = m_coloring->isNumeric() ? rows.size() : 1;
-        const double step = static_cast<double>(kSwatch) / static_cast<double>(count);
-        for (std::size_t k = 0; k < count && first + k < rows.size(); ++k) {
-            painter.setPen(count == 1 ? QPen(rows[first].second.stroke, 1.2) : Qt::NoPen);
-            painter.setBrush(rows[first + k].second.fill);
-            painter.drawRect(QRectF(kPad + step * static_cast<double>(k), y + line / 2.0 - 5.5, step, 11));
+        if (m_coloring->isNumeric()) {
+            if (i == 1 && m_coloring->isKnown()) {
+                const double step = (width() - 2.0 * kPad) / static_cast<double>(rows.size());
+                painter.setPen(Qt::NoPen);
+                for (std::size_t k = 0; k < rows.size(); ++k) {
+                    painter.setBrush(rows[k].second.fill);
+                    painter.drawRect(QRectF(kPad + step * static_cast<double>(k), y + line / 2.0 - 5.5, step + 0.5, 11));
+                }
+                painter.setPen(QPen(theme::color(ColorRole::StrongBorder), 1));
+                painter.setBrush(Qt::NoBrush);
+                painter.drawRect(QRectF(kPad, y + line / 2.0 - 5.5, width() - 2.0 * kPad, 11));
+            } else {
+                painter.setPen(theme::color(ColorRole::Text));
+                painter.drawText(QRect(kPad, y, width() - 2 * kPad, line), Qt::AlignVCenter | Qt::AlignLeft, coloured[i]);
+            }
+            y += line;
+            continue;
         }
+        const Tint& tint = rows[static_cast<std::size_t>(i - 1)].second;
+        painter.setPen(QPen(tint.stroke, 1.2));
+        painter.setBrush(tint.fill);
+        painter.drawRect(QRectF(kPad, y + line / 2.0 - 5.5, kSwatch, 11));
         text(coloured[i]);
     }
     for (const theme::OpCategory category : m_categories) {
@@ -112,17 +148,19 @@ void Legend::paintEvent(QPaintEvent*) {
         painter.drawRoundedRect(QRectF(kPad, y + line / 2.0 - 5.5, kSwatch, 11), 2.5, 2.5);
         text(theme::categoryTitle(category));
     }
-    if (m_compact) return;
-    for (const MarkRow& row : kMarks) {
+    for (const int index : markRows()) {
+        const MarkRow& row = kMarks[index];
         const QColor color = theme::color(row.role);
         const QPointF centre(kPad + kSwatch / 2.0, y + line / 2.0);
-        if (row.line) {
-            painter.setPen(QPen(color, 2.4));
+        if (row.flag == 0 || row.flag == kHit) {
+            painter.setPen(QPen(color, row.flag ? 4 : 2.4));
             painter.drawLine(centre - QPointF(kSwatch / 2.0, 0), centre + QPointF(kSwatch / 2.0, 0));
         } else {
             painter.setPen(Qt::NoPen);
             painter.setBrush(color);
-            painter.drawEllipse(centre, 5, 5);
+            painter.drawEllipse(centre, 6, 6);
+            painter.setPen(theme::color(ColorRole::Canvas));
+            painter.drawText(QRectF(centre - QPointF(8, 8), QSizeF(16, 16)), Qt::AlignCenter, QString::fromUtf8(row.sign));
         }
         text(tr(row.text));
     }

@@ -18,6 +18,8 @@ class Legend : public QWidget {
 
     /// `coloring` is null if colours are those of categories.
     void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring);
+    /// Which marks (ItemFlag) stand in the picture.
+    void setMarks(std::uint16_t marks);
     /// In a small canvas: the colours alone.
     void setCompact(bool compact) { m_compact = compact; }
     QSize sizeHint() const override;
@@ -28,7 +30,9 @@ class Legend : public QWidget {
   private:
     int lineHeight() const;
     QStringList coloringLines() const;
+    std::vector<int> markRows() const;
     bool m_compact = false;
+    std::uint16_t m_marks = 0;
     std::shared_ptr<const Coloring> m_coloring;
     std::vector<theme::OpCategory> m_categories;
 };

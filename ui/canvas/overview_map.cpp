@@ -1,7 +1,9 @@
 #include "ui/canvas/overview_map.h"
 
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include "ui/canvas/graph_canvas.h"
@@ -15,12 +17,22 @@ namespace {
 
 constexpr int kLongest = 190, kShortest = 56;
 constexpr double kMargin = 6;
+constexpr double kMarkReach = 6;  ///< pixels beside a mark that still hit it
+
+struct Mark {
+    std::uint16_t flag;
+    ColorRole role;
+};
+/// The last is drawn on top, and hit first.
+constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
+                           {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark}, {kDiffers, ColorRole::ErrorMark},
+                           {kFailed, ColorRole::ErrorMark}};
 
 }  // namespace
 
 OverviewMap::OverviewMap(GraphCanvas& canvas) : QWidget(&canvas), m_canvas(canvas) {
     setAccessibleName(tr("Overview map"));
-    setToolTip(tr("Click or drag to move the view"));
+    setMouseTracking(true);
     connect(&canvas, &GraphCanvas::cameraChanged, this, qOverload<>(&QWidget::update));
     connect(&canvas, &GraphCanvas::marksChanged, this, qOverload<>(&QWidget::update));
 }
@@ -73,13 +85,6 @@ void OverviewMap::renderScene() {
 void OverviewMap::renderMarks(QPainter& painter) const {
     const auto scene = m_canvas.scene();
     const QTransform map = toMap();
-    struct Mark {
-        std::uint16_t flag;
-        ColorRole role;
-    };
-    static constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
-                                      {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark},
-                                      {kFailed, ColorRole::ErrorMark}};
     painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
     for (const Mark& mark : kMarks) {
         painter.setBrush(theme::color(mark.role));
@@ -115,12 +120,49 @@ void OverviewMap::centreAt(QPointF pixel) {
     if (m_canvas.scene()) m_canvas.centreOn(toMap().inverted().map(pixel));
 }
 
+QPointF OverviewMap::markPlace(layout::ItemId item) const { return toMap().map(toQt(m_canvas.scene()->item(item).rect).center()); }
+
+layout::ItemId OverviewMap::markAt(QPointF pixel) const {
+    const auto scene = m_canvas.scene();
+    layout::ItemId best;
+    if (!scene) return best;
+    double nearest = kMarkReach * kMarkReach;
+    for (auto mark = std::rbegin(kMarks); mark != std::rend(kMarks) && !best; ++mark)
+        for (std::size_t i = 0; i < m_canvas.m_marks.flags.size() && i < scene->items.size(); ++i) {
+            if (!(m_canvas.m_marks.flags[i] & mark->flag)) continue;
+            const QPointF away = markPlace(layout::ItemId(i)) - pixel;
+            if (const double distance = QPointF::dotProduct(away, away); distance <= nearest) {
+                nearest = distance;
+                best = layout::ItemId(i);
+            }
+        }
+    return best;
+}
+
+bool OverviewMap::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const layout::ItemId marked = markAt(static_cast<QHelpEvent*>(event)->pos());
+        QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
+                           marked ? m_canvas.spokenItem(marked).toHtmlEscaped() : tr("Click or drag to move the view; click a mark to go there"), this);
+        return true;
+    }
+    return QWidget::event(event);
+}
+
 void OverviewMap::mousePressEvent(QMouseEvent* event) {
-    if (event->button() == Qt::LeftButton) centreAt(event->position());
+    if (event->button() != Qt::LeftButton) return;
+    if (const layout::ItemId marked = markAt(event->position())) {
+        const QRectF rect = toQt(m_canvas.scene()->item(marked).rect);
+        m_canvas.setCurrentItem(marked);
+        m_canvas.centreOn(rect.center());
+        return;
+    }
+    centreAt(event->position());
 }
 
 void OverviewMap::mouseMoveEvent(QMouseEvent* event) {
-    if (event->buttons() & Qt::LeftButton) centreAt(event->position());
+    if (event->buttons() & Qt::LeftButton) return centreAt(event->position());
+    setCursor(markAt(event->position()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
 }
 
 void OverviewMap::wheelEvent(QWheelEvent* event) {

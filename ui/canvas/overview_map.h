@@ -3,6 +3,8 @@
 #include <QPixmap>
 #include <QWidget>
 
+#include "core/layout/scene.h"
+
 namespace sonde::canvas {
 
 class GraphCanvas;
@@ -18,6 +20,8 @@ class OverviewMap : public QWidget {
     QSize sizeHint() const override;
     /// Where the canvas's view lies on the map.
     QRectF viewRect() const;
+    /// Where an item's mark lies on the map.
+    QPointF markPlace(layout::ItemId item) const;
 
   public Q_SLOTS:
     void sceneChanged();
@@ -27,12 +31,14 @@ class OverviewMap : public QWidget {
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
+    bool event(QEvent* event) override;
 
   private:
     QTransform toMap() const;
     void renderScene();
     void renderMarks(QPainter& painter) const;
     void centreAt(QPointF pixel);
+    layout::ItemId markAt(QPointF pixel) const;
 
     GraphCanvas& m_canvas;
     QPixmap m_picture;

@@ -31,6 +31,7 @@ enum ItemFlag : std::uint16_t {
     kChanged = 1 << 12,    ///< a pass gave it other inputs or another constant
     kBookmarked = 1 << 13,
     kTaken = 1 << 14,      ///< the branch that the last run took
+    kDiffers = 1 << 15,    ///< the value is farther from what it is compared with than the tolerance allows
 };
 
 /// The live value of a node, ready to be drawn.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ui/context/comparison.h"
 #include "ui/context/remembered.h"
+#include "ui/context/value_measures.h"
 
 namespace sonde::context {
 namespace {
@@ -33,12 +35,15 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     connect(&m_runTimer, &QTimer::timeout, this, &InspectorContext::pollRun);
     connect(&m_load, &Job::progressed, this, &InspectorContext::loadProgressed);
     connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
+    m_valueMeasures = std::make_unique<ValueMeasures>(*this);
+    m_comparison = std::make_unique<Comparison>(*this);
 }
 
 InspectorContext::~InspectorContext() = default;
 
 bool InspectorContext::isBusy() const {
-    return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive();
+    return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() || m_valueMeasures->isActive() ||
+           m_comparison->isActive();
 }
 
 // --- what is pointed at ---------------------------------------------------------------------------------------------
@@ -231,6 +236,20 @@ void InspectorContext::changeView(layout::ViewState view) {
 
 void InspectorContext::setView(const layout::ViewState& view) { changeView(view); }
 
+void InspectorContext::setActiveCanvas(int canvas) {
+    if (canvas == m_activeCanvas || canvas < 0 || canvas >= kCanvases) return;
+    m_activeCanvas = canvas;
+    std::swap(m_view, m_otherCanvas.view);
+    std::swap(m_focus, m_otherCanvas.focus);
+    std::swap(m_hidden, m_otherCanvas.hidden);
+    Q_EMIT activeCanvasChanged(canvas);
+}
+
+void InspectorContext::copyViewToOther() {
+    m_otherCanvas = {m_view, m_focus, m_hidden};
+    keep();
+}
+
 void InspectorContext::setExpanded(ScopeId scope, bool expanded) {
     if (!m_outline || !scope.valid()) return;
     const layout::GroupId group = m_outline->groupOf(scope);
@@ -289,6 +308,12 @@ void InspectorContext::setShowsAttributes(bool shown) {
 void InspectorContext::setShowsNames(bool shown) {
     if (shown == m_showNames) return;
     m_showNames = shown;
+    Q_EMIT labelsChanged();
+}
+
+void InspectorContext::setLabelRules(const LabelRules& rules) {
+    if (rules == m_labelRules) return;
+    m_labelRules = rules;
     Q_EMIT labelsChanged();
 }
 

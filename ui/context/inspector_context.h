@@ -18,9 +18,13 @@
 #include "ui/context/focus.h"
 #include "ui/context/input_spec.h"
 #include "ui/context/job.h"
+#include "ui/context/label_rules.h"
 #include "ui/context/selection.h"
 
 namespace sonde::context {
+
+class Comparison;
+class ValueMeasures;
 
 /// Something to tell the user: a line of the log and, if it matters now, the banner.
 struct Message {
@@ -134,6 +138,11 @@ class InspectorContext : public QObject {
 
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
+    /// A window has up to two canvases on its model. Each has its own view, cone and hidden operations; verbs and getters
+    /// without a number are about the active one, which is where the user worked last.
+    static constexpr int kCanvases = 2;
+    int activeCanvas() const { return m_activeCanvas; }
+    const layout::ViewState& view(int canvas) const { return canvas == m_activeCanvas ? m_view : m_otherCanvas.view; }
     bool isExpanded(ScopeId scope) const;
     /// Equal blocks in a row are drawn as one from this number on, if they are folded at all.
     static constexpr std::size_t kFoldFrom = 3;
@@ -154,6 +163,19 @@ class InspectorContext : public QObject {
     /// Whether attributes and generated names are to be written on nodes.
     bool showsAttributes() const { return m_showAttributes; }
     bool showsNames() const { return m_showNames; }
+    /// What is written on nodes in place of operator, module and name; empty: those.
+    const LabelRules& labelRules() const { return m_labelRules; }
+    /// Whether ONNX files that name no modules are shown with groups found in the graph (QSettings "tracing/groups").
+    static bool findsGroups();
+    static void setFindsGroups(bool finds);
+
+    // --- measures ------------------------------------------------------------------------------------------------
+    /// Mean, range, zeros … of every node's value in the last run; computed when asked for.
+    ValueMeasures& valueMeasures() const { return *m_valueMeasures; }
+    /// How far values are from those of another run, a reference file or another model.
+    Comparison& comparison() const { return *m_comparison; }
+    /// What the next run gets, in the order of graph().inputs(); none for what is not given.
+    std::vector<tensor::Value> inputValues() const;
 
     // --- messages ------------------------------------------------------------------------------------------------
     const std::vector<Message>& messages() const { return m_messages; }
@@ -223,6 +245,10 @@ class InspectorContext : public QObject {
     void setShowsConstants(bool shown);
     void setShowsAttributes(bool shown);
     void setShowsNames(bool shown);
+    void setLabelRules(const sonde::context::LabelRules& rules);
+    void setActiveCanvas(int canvas);
+    /// The other canvas begins with the view of the active one.
+    void copyViewToOther();
 
     /// Draws only what the selection needs, what needs it, or both; `depth` edges far, 0: however far.
     void focusCone(bool upstream, bool downstream, int depth);
@@ -281,6 +307,8 @@ class InspectorContext : public QObject {
     void inputsChanged();
     /// What is to be drawn is other than before: a new layout is needed.
     void viewChanged();
+    /// Verbs are about another canvas from now on.
+    void activeCanvasChanged(int canvas);
     /// Only how nodes are labelled has changed.
     void labelsChanged();
     void focusChanged();
@@ -312,7 +340,6 @@ class InspectorContext : public QObject {
     void pollRun();
     void startPeek();
     bool inputsAreRead() const;
-    std::vector<tensor::Value> inputValues() const;
     void changeView(layout::ViewState view);
     layout::ViewState firstView() const;
     void setFocus(Focus focus);
@@ -365,13 +392,24 @@ class InspectorContext : public QObject {
     layout::ViewState m_view;
     Focus m_focus;
     std::vector<bool> m_hidden;  ///< by ExprId: hidden by hand; may be shorter
+    /// The same of the canvas that is not active.
+    struct CanvasView {
+        layout::ViewState view;
+        Focus focus;
+        std::vector<bool> hidden;
+    };
+    CanvasView m_otherCanvas;
+    int m_activeCanvas = 0;
     std::vector<Selection> m_bookmarks;
     QString m_colorBy = QStringLiteral("category");
     bool m_edgeWidths = false;
     FileWatch m_fileWatch;
     bool m_showAttributes = false;
     bool m_showNames = true;
+    LabelRules m_labelRules;
     std::vector<Message> m_messages;
+    std::unique_ptr<ValueMeasures> m_valueMeasures;
+    std::unique_ptr<Comparison> m_comparison;
 };
 
 }  // namespace sonde::context

@@ -29,6 +29,7 @@ void InspectorContext::open(const QString& model) {
 void InspectorContext::load() {
     const bool hadModel = m_document != nullptr;
     m_loadState = LoadState::Loading;
+    m_traceOptions.groups = findsGroups();
     m_traceOptions.registeredLeaves.clear();
     for (const QString& leaf : registeredLeaves()) m_traceOptions.registeredLeaves.push_back(leaf.toStdString());
     Q_EMIT bannerCleared();
@@ -109,6 +110,7 @@ void InspectorContext::dropDocument() {
     m_view = {};
     m_focus = {};
     m_hidden.clear();
+    m_otherCanvas = {};
     m_bookmarks.clear();
     m_document.reset();
     m_outline.reset();
@@ -125,6 +127,8 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     for (const NodeId node : state.bookmarkedNodes) m_bookmarks.push_back(selectionOf(node));
     for (const ScopeId scope : state.bookmarkedScopes) m_bookmarks.push_back(selectionOf(scope));
     m_view = state.view ? *state.view : firstView();
+    m_otherCanvas.view = state.secondView ? *state.secondView : m_view;
+    if (m_activeCanvas == 1) std::swap(m_view, m_otherCanvas.view);
     for (const document::NamedNode& input : m_document->inputs) {
         ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};
         row.spec = defaultSpec(row.type);
@@ -173,7 +177,7 @@ void InspectorContext::adopt(Loaded loaded) {
 
 void InspectorContext::keep() const {
     if (!m_document) return;
-    Remembered state{m_watched, m_ends, {}, {}, {}, m_view};
+    Remembered state{m_watched, m_ends, {}, {}, {}, view(0), view(1)};
     for (const Selection& bookmark : m_bookmarks) {
         if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);

@@ -16,6 +16,7 @@ using graph::NodeId;
 using graph::ScopeId;
 
 const QChar kTab(u'\t');
+const QString kSecond = QStringLiteral("secondCanvas");
 
 QString modelKey(std::uint64_t fingerprint) { return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0')); }
 
@@ -139,6 +140,11 @@ void remember(const document::Document& document, const Remembered& state) {
     }
     settings.endArray();
     if (state.view) writeView(settings, graph, *state.view);
+    if (state.secondView && state.view && *state.secondView == *state.view) settings.remove(kSecond);
+    else if (state.secondView) {
+        settings.beginGroup(kSecond);
+        writeView(settings, graph, *state.secondView);
+    }
 }
 
 Remembered recall(const document::Document& document) {
@@ -164,6 +170,8 @@ Remembered recall(const document::Document& document) {
     }
     settings.endArray();
     state.view = readView(settings, graph);
+    settings.beginGroup(kSecond);
+    if (settings.contains(QStringLiteral("open"))) state.secondView = readView(settings, graph);
     return state;
 }
 

@@ -24,6 +24,7 @@ struct Remembered {
     std::vector<graph::ScopeId> bookmarkedScopes;
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name
     std::optional<layout::ViewState> view;
+    std::optional<layout::ViewState> secondView;  ///< of the second canvas
 };
 
 void remember(const document::Document& document, const Remembered& state);

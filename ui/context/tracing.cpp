@@ -9,12 +9,17 @@ namespace sonde::context {
 namespace {
 
 const QString kLeaves = QStringLiteral("tracing/leaves");
+const QString kGroups = QStringLiteral("tracing/groups");
 
 }  // namespace
 
 QStringList InspectorContext::registeredLeaves() { return QSettings().value(kLeaves).toStringList(); }
 
 void InspectorContext::setRegisteredLeaves(const QStringList& classes) { QSettings().setValue(kLeaves, classes); }
+
+bool InspectorContext::findsGroups() { return QSettings().value(kGroups, true).toBool(); }
+
+void InspectorContext::setFindsGroups(bool finds) { QSettings().setValue(kGroups, finds); }
 
 void InspectorContext::retrace(const document::OpenOptions& options) {
     if (!m_whole || m_location.isEmpty()) return;

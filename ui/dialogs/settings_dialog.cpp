@@ -4,6 +4,8 @@
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
 #include <QSettings>
 #include <QSpinBox>
 #include <QThread>
@@ -46,6 +48,24 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
     threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
     threads->setValue(settings.threads);
 
+    auto* groups = new QCheckBox(tr("Find groups in models without names"), this);
+    groups->setObjectName(QStringLiteral("findsGroups"));
+    groups->setChecked(settings.findsGroups);
+    groups->setToolTip(tr("ONNX files that name no modules: repeated and closed parts of the graph are shown as groups; "
+                          "off, the graph is shown as it is (--no-groups). The open file is read again"));
+    auto* labels = new QPushButton(tr("Node &Labels…"), this);
+    labels->setToolTip(tr("Choose what is written on the nodes"));
+    auto* keys = new QPushButton(tr("&Keys…"), this);
+    keys->setToolTip(tr("List every key and change it"));
+    mode->setToolTip(tr("High contrast: black, white and few strong colours"));
+    scale->setToolTip(tr("Of all text of the window, the graph's too"));
+    motion->setToolTip(tr("Nothing moves by itself: modules open and the view jumps at once"));
+    wheel->setToolTip(tr("What the wheel does on the canvas"));
+    motion->setObjectName(QStringLiteral("reducedMotion"));
+    mode->setObjectName(QStringLiteral("look"));
+    scale->setObjectName(QStringLiteral("textSize"));
+    wheel->setObjectName(QStringLiteral("wheel"));
+
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(theme::kLarge);
     form->setVerticalSpacing(theme::kSmall);
@@ -54,6 +74,12 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
     form->addRow(QString(), motion);
     form->addRow(tr("Mouse &wheel"), wheel);
     form->addRow(tr("T&hreads of a run"), threads);
+    form->addRow(QString(), groups);
+    auto* more = new QHBoxLayout;
+    more->addWidget(labels);
+    more->addWidget(keys);
+    more->addStretch(1);
+    form->addRow(QString(), more);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);
@@ -79,6 +105,12 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
         m_settings.wheelZooms = index == 0;
         Q_EMIT changed(m_settings);
     });
+    connect(groups, &QCheckBox::toggled, this, [this](bool on) {
+        m_settings.findsGroups = on;
+        Q_EMIT changed(m_settings);
+    });
+    connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
+    connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);
     connect(threads, &QSpinBox::valueChanged, this, [this](int count) {
         m_settings.threads = count;
         Q_EMIT changed(m_settings);

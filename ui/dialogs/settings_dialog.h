@@ -8,9 +8,10 @@ namespace sonde::dialogs {
 struct Settings {
     bool wheelZooms = true;
     int threads = 0;  ///< 0: one per processor
+    bool findsGroups = true;  ///< ONNX files that name no modules are shown with groups found in the graph
 };
 
-/// Look, mouse wheel, text size, threads. Every change works at once.
+/// Look, mouse wheel, text size, threads, groups; ways to labels and keys. Every change works at once.
 class SettingsDialog : public QDialog {
     Q_OBJECT
   public:
@@ -18,6 +19,8 @@ class SettingsDialog : public QDialog {
 
   Q_SIGNALS:
     void changed(const sonde::dialogs::Settings& settings);
+    void labelsRequested();
+    void keysRequested();
 
   private:
     Settings m_settings;

@@ -7,6 +7,9 @@
 
 #include "core/analysis/node_measures.h"
 #include "core/ops/registry/registry.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/node_stats.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -30,11 +33,42 @@ const std::vector<NodeColumn>& nodeColumns() {
         {QStringLiteral("parameters"), QStringLiteral("Parameters"), true, true, true, 90},
         {QStringLiteral("readers"), QStringLiteral("Readers"), true, false, true, 64},
         {QStringLiteral("time"), QStringLiteral("Time"), true, true, true, 90},
+        {QStringLiteral("mean"), QStringLiteral("Mean"), true, false, true, 80, NodeColumn::Source::Values, true},
+        {QStringLiteral("deviation"), QStringLiteral("Deviation"), true, false, true, 80, NodeColumn::Source::Values},
+        {QStringLiteral("minimum"), QStringLiteral("Minimum"), true, false, true, 80, NodeColumn::Source::Values, true},
+        {QStringLiteral("maximum"), QStringLiteral("Maximum"), true, false, true, 80, NodeColumn::Source::Values, true},
+        {QStringLiteral("bad"), QStringLiteral("NaN, Inf"), true, true, true, 70, NodeColumn::Source::Values},
+        {QStringLiteral("zeros"), QStringLiteral("Zeros"), true, false, true, 70, NodeColumn::Source::Values},
+        {QStringLiteral("difference"), QStringLiteral("Difference"), true, false, true, 90, NodeColumn::Source::Comparison, false, true},
+        {QStringLiteral("relative"), QStringLiteral("Relative"), true, false, true, 90, NodeColumn::Source::Comparison, false, true},
         {QStringLiteral("attributes"), QStringLiteral("Attributes"), false, false, false, 240},
         {QStringLiteral("source"), QStringLiteral("Source"), false, false, false, 160},
     };
     return columns;
 }
+
+namespace {
+
+std::optional<double> ofStats(int column, const analysis::TensorStats& stats) {
+    const auto finite = [&](double number) { return stats.finiteCount() > 0 ? std::optional(number) : std::nullopt; };
+    switch (column) {
+        case MeanColumn: return finite(stats.mean);
+        case DeviationColumn: return finite(stats.deviation);
+        case MinimumColumn: return finite(stats.minimum);
+        case MaximumColumn: return finite(stats.maximum);
+        case BadColumn: return static_cast<double>(stats.nanCount + stats.infCount);
+        default: return stats.count > 0 ? 100.0 * static_cast<double>(stats.zeroCount) / static_cast<double>(stats.count) : 0.0;
+    }
+}
+
+/// The result of a called module is that of an operation inside of it, and what comes in was made outside.
+bool isCountedElsewhere(const graph::InternalGraph& graph, const graph::Node& node) {
+    const Expr& producer = graph.expr(node.producer);
+    if (producer.kind == graph::ExprKind::Input) return producer.body != graph.mainId();
+    return producer.kind == graph::ExprKind::CallModule && !producer.bodies.empty();
+}
+
+}  // namespace
 
 int nodeColumnIndex(const QString& id) {
     const auto& columns = nodeColumns();
@@ -45,6 +79,9 @@ int nodeColumnIndex(const QString& id) {
 QString nodeColumnText(int column, double number) {
     switch (column) {
         case TimeColumn: return QStringLiteral("%1 ms").arg(number, 0, 'f', 3);
+        case MeanColumn: case DeviationColumn: case MinimumColumn: case MaximumColumn: return numberText(number);
+        case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
+        case DifferenceColumn: case RelativeColumn: return QString::number(number, 'g', 3);
         case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
         default: return QLocale(QLocale::English).toString(static_cast<qlonglong>(number));
     }
@@ -80,8 +117,17 @@ std::optional<double> NodeMeasures::number(int column, NodeId id) const {
     const auto known = [](std::optional<std::int64_t> count) { return count ? std::optional(static_cast<double>(*count)) : std::nullopt; };
     switch (column) {
         case NumberColumn: return id.value;
-        case ElementsColumn: return known(analysis::elementCount(node, m_context.value(id)));
-        case BytesColumn: return known(analysis::byteCount(node, m_context.value(id)));
+        case MeanColumn: case DeviationColumn: case MinimumColumn: case MaximumColumn: case BadColumn: case ZerosColumn: {
+            const analysis::TensorStats* stats = m_context.valueMeasures().of(id);
+            return stats ? ofStats(column, *stats) : std::nullopt;
+        }
+        case DifferenceColumn: case RelativeColumn: {
+            const analysis::NodeDifference* found = m_context.comparison().of(id);
+            if (!found) return std::nullopt;
+            return column == DifferenceColumn ? found->maxAbsolute : found->maxRelative;
+        }
+        case ElementsColumn: if (isCountedElsewhere(graph(), node)) return std::nullopt; return known(analysis::elementCount(node, m_context.value(id)));
+        case BytesColumn: if (isCountedElsewhere(graph(), node)) return std::nullopt; return known(analysis::byteCount(node, m_context.value(id)));
         case ReadersColumn: return static_cast<double>(node.users.size());
         case ParametersColumn:
             if (node.outputIndex > 0) return std::nullopt;
@@ -120,6 +166,16 @@ QString NodeMeasures::text(int column, NodeId id) const {
             return column == NumberColumn ? QString::number(id.value) : nodeColumnText(column, *known);
         }
     }
+}
+
+bool NodeMeasures::isBad(int column, NodeId id) const {
+    const NodeColumn::Source source = nodeColumns()[static_cast<std::size_t>(column)].source;
+    if (source == NodeColumn::Source::Comparison) {
+        const analysis::NodeDifference* found = m_context.comparison().of(id);
+        return found && !found->ok;
+    }
+    const analysis::TensorStats* stats = source == NodeColumn::Source::Values ? m_context.valueMeasures().of(id) : nullptr;
+    return stats && stats->finiteCount() < stats->count;
 }
 
 QString NodeMeasures::group(int column, NodeId id) const {

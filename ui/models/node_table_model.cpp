@@ -1,6 +1,10 @@
 #include "ui/models/node_table_model.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
 
 namespace sonde::models {
 
@@ -31,6 +35,11 @@ NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAb
         m_measures.reset();
         if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, ShapeColumn), index(rowCount() - 1, NodeColumnCount - 1));
     });
+    const auto measured = [this] {
+        if (!m_nodes.empty()) Q_EMIT dataChanged(index(0, MeanColumn), index(rowCount() - 1, RelativeColumn));
+    };
+    connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, measured);
+    connect(&context.comparison(), &context::Comparison::changed, this, measured);
     take();
 }
 
@@ -56,8 +65,9 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
             if (!numeric) return {};
             return number ? QString::number(*number, 'g', 15) : QStringLiteral("");
         }
+        case SeverityRole: return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         case MutedRole: return !m_context.wasReached(id);
-        case SortRole: return numeric ? QVariant(m_measures.number(column, id).value_or(-1)) : QVariant(m_measures.text(column, id));
+        case SortRole: return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity())) : QVariant(m_measures.text(column, id));
         case Qt::TextAlignmentRole: return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
         default: return {};
     }

@@ -27,6 +27,8 @@ void OperatorTableModel::take() {
             const graph::Expr& expr = graph.expr(id);
             const bool plain = expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output || layout::Outline::isConstant(expr);
             if (plain || expr.outputs.empty()) continue;
+            // A module that was traced into is what is inside of it.
+            if (expr.kind == graph::ExprKind::CallModule && !expr.bodies.empty()) continue;
             // The call of a module is no operator of a domain.
             const QString domain = expr.op.name.empty() ? QString() : expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
             const auto [at, isNew] = rowOf.try_emplace({operatorText(expr), domain}, m_rows.size());

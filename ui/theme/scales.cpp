@@ -31,6 +31,15 @@ CategoryColors scaleColors(double t, Scheme scheme) {
     return {fill, mixed(fill, inkOn(fill), 0.45), inkOn(fill)};
 }
 
+CategoryColors divergingColors(double t, Scheme scheme) {
+    if (t >= 0) return scaleColors(t, scheme);
+    const QColor ground = color(ColorRole::Canvas, scheme), middle(kSet[1]);
+    const QColor end = scheme == Scheme::Light ? QColor(0x06, 0x2a, 0x55) : QColor(0xd8, 0xee, 0xff);
+    const double at = std::clamp(-t, 0.0, 1.0);
+    const QColor fill = at < 0.5 ? mixed(ground, middle, 0.12 + at * 1.76) : mixed(middle, end, at * 2 - 1);
+    return {fill, mixed(fill, inkOn(fill), 0.45), inkOn(fill)};
+}
+
 CategoryColors setColors(int index, Scheme scheme) {
     const QColor hue(kSet[std::clamp(index, 0, kSetColors - 1)]);
     const QColor fill = mixed(hue, color(ColorRole::Canvas, scheme), scheme == Scheme::Light ? 0.62 : 0.66);

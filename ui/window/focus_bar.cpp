@@ -110,6 +110,14 @@ void FocusBar::setLeftOut(std::size_t operations) {
     place();
 }
 
+void FocusBar::attachTo(QWidget* canvas) {
+    if (canvas == parent()) return;
+    parent()->removeEventFilter(this);
+    setParent(canvas);
+    canvas->installEventFilter(this);
+    refresh();
+}
+
 QString FocusBar::text() const { return m_title->text() + QStringLiteral("  ") + m_count->text(); }
 
 void FocusBar::place() {

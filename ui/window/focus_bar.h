@@ -17,6 +17,8 @@ class FocusBar : public QFrame {
   public:
     explicit FocusBar(context::InspectorContext& context, QWidget* parent);
 
+    /// Lies on another canvas from now on.
+    void attachTo(QWidget* canvas);
     QSlider* depthSlider() const { return m_depth; }
     QString text() const;
     /// How many operations the picture leaves out.

@@ -10,6 +10,7 @@
 #include <QMimeData>
 #include <QScreen>
 #include <QSettings>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTimer>
@@ -17,6 +18,9 @@
 #include <QVBoxLayout>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/node_columns.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -71,6 +75,9 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent) {
     bindViewActions();
     bindGoActions();
     bindRunActions();
+    bindCompareActions();
+    bindColourActions();
+    bindCanvasActions();
     bindHelpActions();
     fillMenus();
     buildToolBar();
@@ -96,20 +103,28 @@ void MainWindow::buildCentre() {
     m_banner = new widgets::Banner(centre);
     m_pages = new QStackedWidget(centre);
     m_start = new StartPage;
+    m_graphPage = new QWidget;
+    auto* graphColumn = new QVBoxLayout(m_graphPage);
+    graphColumn->setContentsMargins(0, 0, 0, 0);
+    m_splitter = new QSplitter(m_graphPage);
+    m_splitter->setObjectName(QStringLiteral("canvases"));
+    m_splitter->setChildrenCollapsible(false);
+    graphColumn->addWidget(m_splitter);
     m_canvas = new canvas::GraphCanvas(m_context);
     m_canvas->setObjectName(QStringLiteral("canvas"));
+    m_splitter->addWidget(m_canvas);
     m_pages->addWidget(m_start);
-    m_pages->addWidget(m_canvas);
+    m_pages->addWidget(m_graphPage);
     m_focusBar = new FocusBar(m_context, m_canvas);
-    m_search = new SearchBar(m_context, m_canvas);
+    m_search = new SearchBar(m_context, m_graphPage);
     column->addWidget(m_banner);
     column->addWidget(m_pages, 1);
     setCentralWidget(centre);
-    connect(m_start, &StartPage::openRequested, this, &MainWindow::askForModel);
+    connect(m_start, &StartPage::openRequested, this, [this] { askForModel(); });
     connect(m_start, &StartPage::builtInRequested, this, &MainWindow::askForBuiltIn);
     connect(m_start, &StartPage::modelChosen, this, &MainWindow::open);
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
-    connect(m_search, &SearchBar::dismissed, m_canvas, [this] { m_canvas->setFocus(); });
+    connect(m_search, &SearchBar::dismissed, this, [this] { canvas()->setFocus(); });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
         if (m_bannerReloads) m_context.reload();
         else if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
@@ -226,9 +241,9 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::documentOpened, this, [this] {
         m_progress->finish();
         RecentFiles::add(m_context.location());
-        m_pages->setCurrentWidget(m_canvas);
+        m_pages->setCurrentWidget(m_graphPage);
         setDocksShown(true);
-        m_canvas->setFocus();
+        canvas()->setFocus();
         giveSamplePicture();
         refreshGraphs();
         refreshTitle();
@@ -277,14 +292,13 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::hoverChanged, this, &MainWindow::refreshStatus);
     connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
     connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
-    connect(m_canvas, &canvas::GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
-    connect(m_canvas, &canvas::GraphCanvas::sceneChanged, this, [this] {
-        if (const auto scene = m_canvas->scene()) m_focusBar->setLeftOut(scene->filteredExprs);
-    });
-    connect(m_canvas, &canvas::GraphCanvas::revealInTreeRequested, this, [this](const context::Selection& selection) {
-        showPanel(QStringLiteral("modules"));
-        m_context.select(selection);
-    });
+    connect(&m_context, &InspectorContext::activeCanvasChanged, this, &MainWindow::useCanvas);
+    for (QObject* source : std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures()})
+        connect(source, SIGNAL(changed()), this, SLOT(refreshActions()));
+    connect(&m_context, &InspectorContext::runFinished, this, &MainWindow::measureIfNeeded);
+    connect(&m_context, &InspectorContext::coloringChanged, this, &MainWindow::measureIfNeeded);
+    connect(&m_context, &InspectorContext::labelsChanged, this, &MainWindow::measureIfNeeded);
+    connectCanvas(m_canvas);
 }
 
 void MainWindow::showBanner(const Message& message) {
@@ -344,13 +358,20 @@ void MainWindow::refreshActions() {
     state.setFlag(Need::Run, m_context.runOf(selection) != layout::Outline::kNoRun);
     state.setFlag(Need::Several, m_context.selectedNodes().size() > 1);
     state.setFlag(Need::LeftOut, m_context.focus().kind != context::Focus::Kind::None || m_context.hidesAny());
+    state.setFlag(Need::KeptRun, m_context.comparison().hasKeptRun());
+    state.setFlag(Need::Passes, m_context.wholeDocument() && m_context.wholeDocument()->original);
+    state.setFlag(Need::Compared, m_context.comparison().isKnown());
+    state.setFlag(Need::Differences, m_context.comparison().differing() > 0);
+    state.setFlag(Need::TwoCanvases, isSplit());
     state.setFlag(Need::Bookmarks, !m_context.bookmarks().empty());
     m_actions.setState(state);
     refreshBookmarks();
     m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.folds());
     m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.edgeWidths());
-    for (const char* column : {"category", "module", "op", "dtype", "time", "bytes", "parameters", "readers", "class"})
-        m_actions.action(QStringLiteral("view.color_") + QLatin1String(column))->setChecked(m_context.colorBy() == QLatin1String(column));
+    for (const models::NodeColumn& column : models::nodeColumns())
+        if (const QString id = QStringLiteral("view.color_") + column.id; m_actions.contains(id)) m_actions.action(id)->setChecked(m_context.colorBy() == column.id);
+    m_actions.action(QStringLiteral("view.split"))->setChecked(isSplit() && m_splitter->orientation() == Qt::Horizontal);
+    m_actions.action(QStringLiteral("view.split_stacked"))->setChecked(isSplit() && m_splitter->orientation() == Qt::Vertical);
     const graph::NodeId node = actedOn();
     m_actions.action(QStringLiteral("run.watch"))->setChecked(node.valid() && m_context.isWatched(node));
     m_actions.action(QStringLiteral("run.end"))->setChecked(node.valid() && m_context.isEnd(node));
@@ -376,11 +397,19 @@ void MainWindow::restore() {
     m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
     m_context.setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
     m_context.setColorBy(settings.value(QStringLiteral("view/colorBy"), QStringLiteral("category")).toString());
+    {
+        QSettings stored;
+        m_context.setLabelRules(context::readLabelRules(stored));
+    }
     m_context.setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
     m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
     m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
     m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
     m_actions.action(QStringLiteral("view.minimap"))->setChecked(m_canvas->overviewVisible());
+    if (const QString side = settings.value(QStringLiteral("window/split")).toString(); !side.isEmpty()) {
+        split(side == QLatin1String("stacked") ? Qt::Vertical : Qt::Horizontal);
+        m_splitter->restoreState(settings.value(QStringLiteral("window/splitSizes")).toByteArray());
+    }
 }
 
 void MainWindow::save() const {
@@ -394,6 +423,8 @@ void MainWindow::save() const {
     settings.setValue(QStringLiteral("view/edgeWidths"), m_context.edgeWidths());
     settings.setValue(QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms());
     settings.setValue(QStringLiteral("view/overview"), m_canvas->overviewVisible());
+    settings.setValue(QStringLiteral("window/split"), !isSplit() ? QString() : m_splitter->orientation() == Qt::Vertical ? QStringLiteral("stacked") : QStringLiteral("beside"));
+    settings.setValue(QStringLiteral("window/splitSizes"), m_splitter->saveState());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -424,7 +455,7 @@ void MainWindow::showPanel(const QString& panel) {
 }
 
 bool MainWindow::isIdle() const {
-    return !m_context.isBusy() && (!m_context.hasModel() || m_canvas->isIdle());
+    return !m_context.isBusy() && (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
 }
 
 /// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.

@@ -8,6 +8,7 @@
 #include "ui/context/inspector_context.h"
 
 class QComboBox;
+class QSplitter;
 class QStackedWidget;
 
 namespace sonde::canvas {
@@ -34,7 +35,15 @@ class MainWindow : public QMainWindow {
     ~MainWindow() override;
 
     context::InspectorContext& context() { return m_context; }
-    canvas::GraphCanvas* canvas() const { return m_canvas; }
+    /// The canvas in use: the only one, or of two the one where the user worked last.
+    canvas::GraphCanvas* canvas() const;
+    /// The first (0) or second (1) canvas; null if there is no second.
+    canvas::GraphCanvas* canvas(int number) const { return number == 0 ? m_canvas : m_second; }
+    bool isSplit() const { return m_second != nullptr; }
+    /// Shows a second canvas beside or below the first, or turns the two.
+    void split(Qt::Orientation direction);
+    /// Closes one of two canvases; the other stays as it is.
+    void closeCanvas(int number);
     actions::ActionRegistry& actions() { return m_actions; }
     SearchBar* searchBar() const { return m_search; }
     FocusBar* focusBar() const { return m_focusBar; }
@@ -43,6 +52,8 @@ class MainWindow : public QMainWindow {
     void setLinked(bool linked);
     /// A second window on the same model, beside this one and linked with it.
     MainWindow* openBeside();
+    /// The same with another model.
+    MainWindow* openBeside(const QString& model);
     widgets::Banner* banner() const { return m_banner; }
     QDockWidget* dock(const QString& panel) const;
     QWidget* panel(const QString& panel) const;
@@ -60,6 +71,9 @@ class MainWindow : public QMainWindow {
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
 
+  private Q_SLOTS:
+    void refreshActions();
+
   private:
     // main_window.cpp
     void buildCentre();
@@ -70,12 +84,14 @@ class MainWindow : public QMainWindow {
     /// The start page has the window for itself; what was docked comes back with a model.
     void setDocksShown(bool shown);
     void connectContext();
+    void connectCanvas(canvas::GraphCanvas* canvas);
+    void useCanvas();
+    void keepMiddles();
     void restore();
     void save() const;
     void refreshTitle();
     void refreshGraphs();
     void refreshStatus();
-    void refreshActions();
     void showBanner(const context::Message& message);
     void giveSamplePicture();
     void dropFile(const QString& path);
@@ -86,16 +102,25 @@ class MainWindow : public QMainWindow {
     void bindViewActions();
     void bindGoActions();
     void bindRunActions();
+    void bindCompareActions();
+    void bindColourActions();
+    void bindCanvasActions();
     void bindHelpActions();
     void fillMenus();
 
     // window_commands.cpp
-    void askForModel();
+    void askForModel(bool beside = false);
     void askForBuiltIn();
     void newWindow();
     void saveValues();
     void exportPicture(const QString& suffix);
+    void exportPages();
     void printPicture();
+    void compareWithFile();
+    void goToDifference(int step);
+    void showText();
+    void showLabels();
+    void measureIfNeeded();
     void showSettings();
     void showHelp(const QString& page);
     void showOperatorHelp();
@@ -106,15 +131,23 @@ class MainWindow : public QMainWindow {
     void goToConsumer();
     void goToProblem(int step);
     graph::NodeId actedOn() const;
+    graph::NodeId counterpart(const context::InspectorContext& there);
+    MainWindow* placeBeside();
 
     context::InspectorContext m_context;
     actions::ActionRegistry m_actions;
     QStackedWidget* m_pages = nullptr;
     StartPage* m_start = nullptr;
+    QWidget* m_graphPage = nullptr;
+    QSplitter* m_splitter = nullptr;
     canvas::GraphCanvas* m_canvas = nullptr;
+    canvas::GraphCanvas* m_second = nullptr;  ///< only while the window is split
     SearchBar* m_search = nullptr;
     FocusBar* m_focusBar = nullptr;
     bool m_linked = false;
+    /// The graphs for which pairs of nodes are known, and the pairs: see analysis::matchNodes().
+    std::pair<std::shared_ptr<const graph::InternalGraph>, std::shared_ptr<const graph::InternalGraph>> m_matched;
+    std::vector<graph::NodeId> m_match;
     bool m_following = false;  ///< the selection comes from another window
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;

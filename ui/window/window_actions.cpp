@@ -59,7 +59,9 @@ void MainWindow::bindFileActions() {
     for (const char* suffix : {"png", "svg", "pdf", "dot"})
         m_actions.bind(QStringLiteral("file.export_") + QLatin1String(suffix), this,
                        [this, suffix] { exportPicture(QLatin1String(suffix)); });
-    m_actions.bind("file.copy_picture", this, [this] { QApplication::clipboard()->setImage(m_canvas->picture()); });
+    m_actions.bind("file.copy_picture", this, [this] { QApplication::clipboard()->setImage(canvas()->picture()); });
+    m_actions.bind("file.export_pages", this, [this] { exportPages(); });
+    m_actions.bind("file.open_beside", this, [this] { askForModel(true); });
     m_actions.bind("file.print", this, [this] { printPicture(); });
     m_actions.bind("file.properties", this, [this] {
         m_context.navigateTo(m_context.selectionOf(QLatin1String("")));
@@ -74,27 +76,27 @@ void MainWindow::bindEditActions() {
     m_actions.bind("edit.find_next", this, [this] { m_search->next(); });
     m_actions.bind("edit.find_previous", this, [this] { m_search->previous(); });
     m_actions.bind("edit.go_to", this, [this] { m_search->activate(QStringLiteral("#")); });
-    m_actions.bind("edit.copy_name", m_canvas, [this] { m_canvas->copyName(); });
-    m_actions.bind("edit.select_all", m_canvas, [this] { m_canvas->selectAll(); });
+    m_actions.bind("edit.copy_name", m_canvas, [this] { canvas()->copyName(); });
+    m_actions.bind("edit.select_all", m_canvas, [this] { canvas()->selectAll(); });
     m_actions.bind("edit.clear_selection", m_canvas, [this] {
         if (m_search->isVisible()) m_search->dismiss();
         else if (m_context.selection().isNone()) m_context.showEverything();
-        else m_canvas->clearSelection();
+        else canvas()->clearSelection();
     });
 }
 
 void MainWindow::bindViewActions() {
-    m_actions.bind("view.fit", m_canvas, [this] { m_canvas->fit(); });
-    m_actions.bind("view.fit_selection", m_canvas, [this] { m_canvas->fitSelection(); });
-    m_actions.bind("view.zoom_in", m_canvas, [this] { m_canvas->zoomIn(); });
-    m_actions.bind("view.zoom_out", m_canvas, [this] { m_canvas->zoomOut(); });
-    m_actions.bind("view.zoom_reset", m_canvas, [this] { m_canvas->zoomReset(); });
-    m_actions.bind("view.toggle_expanded", m_canvas, [this] { m_canvas->toggleCurrent(); });
+    m_actions.bind("view.fit", m_canvas, [this] { canvas()->fit(); });
+    m_actions.bind("view.fit_selection", m_canvas, [this] { canvas()->fitSelection(); });
+    m_actions.bind("view.zoom_in", m_canvas, [this] { canvas()->zoomIn(); });
+    m_actions.bind("view.zoom_out", m_canvas, [this] { canvas()->zoomOut(); });
+    m_actions.bind("view.zoom_reset", m_canvas, [this] { canvas()->zoomReset(); });
+    m_actions.bind("view.toggle_expanded", m_canvas, [this] { canvas()->toggleCurrent(); });
     m_actions.bind("view.expand_all", m_canvas, [this] {
-        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true) : m_canvas->expandAllInside();
+        m_context.selection().isNone() ? m_context.setExpandedRecursively(m_context.graph().rootScope(), true) : canvas()->expandAllInside();
     });
     m_actions.bind("view.collapse_all", m_canvas, [this] {
-        m_context.selection().isNone() ? m_context.expandToDepth(0) : m_canvas->collapseAllInside();
+        m_context.selection().isNone() ? m_context.expandToDepth(0) : canvas()->collapseAllInside();
     });
     for (int depth = 0; depth <= 3; ++depth)
         m_actions.bind(QStringLiteral("view.depth_%1").arg(depth), this, [this, depth] { m_context.expandToDepth(depth); });
@@ -104,19 +106,20 @@ void MainWindow::bindViewActions() {
     m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.setShowsAttributes(on); });
     m_actions.bindToggle("view.weights", this, [this](bool on) { m_context.setShowsConstants(on); });
     m_actions.bindToggle("view.names", this, [this](bool on) { m_context.setShowsNames(on); });
-    m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) { m_canvas->setWheelZooms(on); });
-    m_actions.bindToggle("view.minimap", this, [this](bool on) { m_canvas->setOverviewVisible(on); });
+    m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) {
+        for (const int number : {0, 1})
+            if (canvas(number)) canvas(number)->setWheelZooms(on);
+    });
+    m_actions.bindToggle("view.minimap", this, [this](bool on) {
+        for (const int number : {0, 1})
+            if (canvas(number)) canvas(number)->setOverviewVisible(on);
+    });
     m_actions.bindToggle("view.fold", this, [this](bool on) { m_context.setFolds(on); });
     m_actions.bindToggle("view.edge_widths", this, [this](bool on) { m_context.setEdgeWidths(on); });
-    m_actions.bindToggle("view.legend", this, [this](bool on) { m_canvas->setLegendVisible(on); });
-    for (const char* column : {"category", "module", "op", "dtype", "time", "bytes", "parameters", "readers", "class"})
-        m_actions.bindToggle(QStringLiteral("view.color_") + QLatin1String(column), this, [this, column](bool) {
-            m_context.setColorBy(QLatin1String(column));
-            // A colour means nothing without its scale.
-            m_canvas->setLegendVisible(true);
-            m_actions.action(QStringLiteral("view.legend"))->setChecked(true);
-            refreshActions();
-        });
+    m_actions.bindToggle("view.legend", this, [this](bool on) {
+        for (const int number : {0, 1})
+            if (canvas(number)) canvas(number)->setLegendVisible(on);
+    });
     m_actions.bind("focus.upstream", this, [this] { m_context.focusConeOfSelection(true, false); });
     m_actions.bind("focus.downstream", this, [this] { m_context.focusConeOfSelection(false, true); });
     m_actions.bind("focus.around", this, [this] { m_context.focusConeOfSelection(true, true); });
@@ -135,6 +138,8 @@ void MainWindow::bindViewActions() {
     };
     m_actions.bind("view.text_larger", this, [scale] { scale(1.1); });
     m_actions.bind("view.text_smaller", this, [scale] { scale(1 / 1.1); });
+    m_actions.bind("view.labels", this, [this] { showLabels(); });
+    m_actions.bind("view.text", this, [this] { showText(); });
     m_actions.bind("view.reset_layout", this, [this] { arrangeDocks(); });
     m_actions.bindToggle("view.full_screen", this, [this](bool on) { on ? showFullScreen() : showNormal(); });
 }
@@ -143,18 +148,18 @@ void MainWindow::bindGoActions() {
     m_actions.bind("go.back", this, [this] { m_context.goBack(); });
     m_actions.bind("go.forward", this, [this] { m_context.goForward(); });
     m_actions.bind("go.parent", this, [this] { m_context.goToParent(); });
-    m_actions.bind("go.leave", m_canvas, [this] { m_canvas->leaveModule(); });
+    m_actions.bind("go.leave", m_canvas, [this] { canvas()->leaveModule(); });
     m_actions.bind("go.producer", this, [this] { goToProducer(); });
     m_actions.bind("go.consumer", this, [this] { goToConsumer(); });
-    m_actions.bind("go.walk_up", m_canvas, [this] { m_canvas->walkUp(); });
-    m_actions.bind("go.walk_down", m_canvas, [this] { m_canvas->walkDown(); });
-    m_actions.bind("go.walk_left", m_canvas, [this] { m_canvas->walkLeft(); });
-    m_actions.bind("go.walk_right", m_canvas, [this] { m_canvas->walkRight(); });
+    m_actions.bind("go.walk_up", m_canvas, [this] { canvas()->walkUp(); });
+    m_actions.bind("go.walk_down", m_canvas, [this] { canvas()->walkDown(); });
+    m_actions.bind("go.walk_left", m_canvas, [this] { canvas()->walkLeft(); });
+    m_actions.bind("go.walk_right", m_canvas, [this] { canvas()->walkRight(); });
     m_actions.bind("go.own_graph", this, [this] { m_context.showGraph(m_context.graphOfModule(m_context.selection().qualname)); });
     m_actions.bind("go.whole", this, [this] { m_context.showGraph(0); });
     m_actions.bind("go.next_instance", this, [this] { m_context.stepInstance(1); });
     m_actions.bind("go.previous_instance", this, [this] { m_context.stepInstance(-1); });
-    m_actions.bind("go.other_end", m_canvas, [this] { m_canvas->followCurrent(); });
+    m_actions.bind("go.other_end", m_canvas, [this] { canvas()->followCurrent(); });
     m_actions.bind("go.bookmark", this, [this] { m_context.toggleBookmark(m_context.selection()); });
     m_actions.bind("go.next_bookmark", this, [this] { m_context.goToNextBookmark(); });
     for (int n = 1; n <= 9; ++n)
@@ -215,7 +220,6 @@ void MainWindow::bindHelpActions() {
 void MainWindow::fillMenus() {
     m_actions.fillMenuBar(menuBar());
     m_actions.addTo(this, actions::Scope::Window);
-    m_actions.addTo(m_canvas, actions::Scope::Canvas);
     // Recent models stand in the File menu, after the actions that open.
     QMenu* file = menuBar()->actions().first()->menu();
     auto* recent = new QMenu(tr("Open &Recent"), file);

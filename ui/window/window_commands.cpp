@@ -4,13 +4,11 @@
 #include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QPainter>
-#include <QPrintDialog>
-#include <QPrinter>
 #include <QScopedValueRollback>
 #include <QScreen>
 #include <QSettings>
 
+#include "core/analysis/match.h"
 #include "core/io/npz/npz.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/dialogs/builtin_dialog.h"
@@ -24,6 +22,7 @@
 
 namespace sonde::window {
 
+using context::InspectorContext;
 using context::Selection;
 
 namespace {
@@ -33,7 +32,7 @@ void keepFolder(const QString& file) { QSettings().setValue(QStringLiteral("file
 
 }  // namespace
 
-void MainWindow::askForModel() {
+void MainWindow::askForModel(bool beside) {
     QStringList suffixes;
     for (const document::Format& format : document::formats())
         for (const std::string_view suffix : format.suffixes) {
@@ -45,9 +44,9 @@ void MainWindow::askForModel() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Models (%1)").arg(suffixes.join(QLatin1Char(' '))), tr("All files (*)")});
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+    connect(dialog, &QFileDialog::fileSelected, this, [this, beside](const QString& file) {
         keepFolder(file);
-        open(file);
+        beside ? static_cast<void>(openBeside(file)) : open(file);
     });
     dialog->open();
 }
@@ -105,39 +104,34 @@ void MainWindow::exportPicture(const QString& suffix) {
     dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() + QLatin1Char('.') + suffix);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
         keepFolder(file);
-        const base::Result<void> written = m_canvas->exportTo(file);
+        const base::Result<void> written = canvas()->exportTo(file);
         if (!written) return m_context.report(written.error());
         m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
     });
     dialog->open();
 }
 
-void MainWindow::printPicture() {
-    auto* printer = new QPrinter(QPrinter::HighResolution);
-    auto* dialog = new QPrintDialog(printer, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &QObject::destroyed, this, [printer] { delete printer; });
-    connect(dialog, qOverload<QPrinter*>(&QPrintDialog::accepted), this, [this](QPrinter* chosen) {
-        const QImage picture = m_canvas->picture(3.0);
-        QPainter painter(chosen);
-        const QSize size = picture.size().scaled(chosen->pageRect(QPrinter::DevicePixel).size().toSize(), Qt::KeepAspectRatio);
-        painter.drawImage(QRect(QPoint(0, 0), size), picture);
-    });
-    dialog->open();
-}
-
 void MainWindow::showSettings() {
     dialogs::Settings now;
-    now.wheelZooms = m_canvas->wheelZooms();
+    now.wheelZooms = canvas()->wheelZooms();
     now.threads = m_context.threads();
+    now.findsGroups = InspectorContext::findsGroups();
     auto* dialog = new dialogs::SettingsDialog(now, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &dialogs::SettingsDialog::changed, this, [this](const dialogs::Settings& settings) {
-        m_canvas->setWheelZooms(settings.wheelZooms);
         m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(settings.wheelZooms);
+        for (const int number : {0, 1})
+            if (canvas(number)) canvas(number)->setWheelZooms(settings.wheelZooms);
+        if (settings.findsGroups != InspectorContext::findsGroups()) {
+            InspectorContext::setFindsGroups(settings.findsGroups);
+            // Only a file that names no modules looks different; reading the others again costs little.
+            if (m_context.hasModel() && m_context.document()->format == "ONNX") m_context.reload();
+        }
         m_context.setThreads(settings.threads);
         QSettings().setValue(QStringLiteral("run/threads"), settings.threads);
     });
+    connect(dialog, &dialogs::SettingsDialog::labelsRequested, this, &MainWindow::showLabels);
+    connect(dialog, &dialogs::SettingsDialog::keysRequested, m_actions.action(QStringLiteral("help.shortcuts")), &QAction::trigger);
     dialog->open();
 }
 
@@ -187,6 +181,18 @@ void MainWindow::setLinked(bool linked) {
 }
 
 MainWindow* MainWindow::openBeside() {
+    MainWindow* other = placeBeside();
+    if (m_context.hasModel()) other->context().show(m_context.wholeDocument());
+    return other;
+}
+
+MainWindow* MainWindow::openBeside(const QString& model) {
+    MainWindow* other = placeBeside();
+    other->open(model);
+    return other;
+}
+
+MainWindow* MainWindow::placeBeside() {
     auto* other = new MainWindow;
     other->setAttribute(Qt::WA_DeleteOnClose);
     const QRect room = screen() ? screen()->availableGeometry() : geometry();
@@ -194,14 +200,15 @@ MainWindow* MainWindow::openBeside() {
     setGeometry(room.x(), room.y(), room.width() / 2, room.height());
     other->show();
     other->setGeometry(room.x() + room.width() / 2, room.y(), room.width() - room.width() / 2, room.height());
-    if (m_context.hasModel()) other->context().show(m_context.wholeDocument());
     setLinked(true);
     other->setLinked(true);
     return other;
 }
 
-/// What is selected here is selected in every linked window: by name, else by module, so that two models can be compared.
+/// What is selected here is selected in every linked window: the counterpart in its graph (see analysis::matchNodes), else
+/// the module of that name, so that two models can be compared. The second canvas of this window shows it as well.
 void MainWindow::followSelection() {
+    if (m_linked && isSplit()) canvas(1 - m_context.activeCanvas())->ensureVisible(m_context.selection());
     if (!m_linked || m_following || !m_context.hasModel()) return;
     const Selection& here = m_context.selection();
     for (QWidget* widget : QApplication::topLevelWidgets()) {
@@ -210,11 +217,23 @@ void MainWindow::followSelection() {
         const QScopedValueRollback guard(other->m_following, true);
         context::InspectorContext& there = other->m_context;
         Selection same;
-        if (here.node.valid()) same = there.selectionOf(there.graph().findNode(m_context.graph().node(here.node).name));
+        if (here.node.valid()) same = there.selectionOf(counterpart(there));
         if (same.isNone() && !here.qualname.isEmpty()) same = there.selectionOf(here.qualname);
         if (same.kind == Selection::Kind::Module) same = {};
         same.isNone() ? there.clearSelection() : there.navigateTo(same);
     }
+}
+
+/// What stands for the selected node in another window's graph. Pairs are found once for two graphs.
+graph::NodeId MainWindow::counterpart(const context::InspectorContext& there) {
+    const auto& here = m_context.document()->graph;
+    const auto& other = there.document()->graph;
+    if (here == other) return m_context.selection().node;
+    if (m_matched.first != here || m_matched.second != other) {
+        m_matched = {here, other};
+        m_match = analysis::matchNodes(*here, *other);
+    }
+    return m_match[m_context.selection().node.index()];
 }
 
 void MainWindow::goToProducer() {

@@ -1,0 +1,104 @@
+#include "ui/canvas/card_labels.h"
+
+#include "core/analysis/node_measures.h"
+#include "ui/canvas/item_text.h"
+#include "ui/models/node_text.h"
+
+namespace sonde::canvas {
+
+namespace {
+
+using graph::Expr;
+using graph::InternalGraph;
+
+QString inputsText(const InternalGraph& graph, const Expr& expr) {
+    QStringList shapes;
+    for (const graph::NodeId input : expr.inputs) {
+        if (layout::Outline::isConstant(graph.expr(graph.node(input).producer))) continue;
+        const QString shape = models::shapeText(graph.node(input), nullptr);
+        shapes << (shape.isEmpty() ? QStringLiteral("?") : shape);
+    }
+    return shapes.join(QStringLiteral(", "));
+}
+
+QString parametersText(const InternalGraph& graph, const Expr& expr) {
+    std::int64_t count = 0;
+    for (const graph::NodeId input : expr.inputs)
+        if (graph.expr(graph.node(input).producer).isParameter) count += analysis::elementCount(graph.node(input)).value_or(0);
+    return count > 0 ? models::nodeColumnText(models::ParametersColumn, static_cast<double>(count)) : QString();
+}
+
+QString attributeText(const Expr& expr, QStringView name) {
+    for (const tensor::Attribute& attribute : expr.attributes.items())
+        if (QString::fromStdString(attribute.name) == name) return models::shown(tensor::text(attribute.value, 40));
+    return {};
+}
+
+QString fieldText(const CardLabels& labels, const InternalGraph& graph, graph::ExprId id, const QString& field) {
+    const Expr& expr = graph.expr(id);
+    const graph::Node* node = expr.outputs.empty() ? nullptr : &graph.node(expr.outputs.front());
+    if (const auto fact = labels.facts.find(field); fact != labels.facts.end())
+        return id.index() < fact->second.size() ? fact->second[id.index()] : QString();
+    if (field == u"op") return operatorName(expr);
+    if (field == u"qualname") return expr.qualname ? models::shown(*expr.qualname) : QString();
+    if (field == u"last") return expr.qualname ? models::shown(*expr.qualname).section(u'.', -1) : QString();
+    if (field == u"name") return node ? models::shown(node->name) : QString();
+    if (field == u"class") return models::shortClass(expr.moduleClass);
+    if (field == u"attrs") return attributeLines(expr, 12).join(QStringLiteral(" \u00b7 "));
+    if (field.startsWith(QLatin1String("attr:"))) return attributeText(expr, QStringView(field).mid(5));
+    if (field == u"shape") return node ? models::shapeText(*node, nullptr) : QString();
+    if (field == u"type") return node ? models::typeText(*node, nullptr) : QString();
+    if (field == u"inputs") return inputsText(graph, expr);
+    if (field == u"parameters") return parametersText(graph, expr);
+    if (field == u"source") return expr.source.empty() ? QString() : models::shown(expr.source.text());
+    return {};
+}
+
+}  // namespace
+
+std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules, const context::InspectorContext* context) {
+    if (rules.empty()) return nullptr;
+    auto labels = std::make_shared<CardLabels>();
+    labels->rules = rules;
+    for (const context::LabelField& field : context::labelFields()) {
+        const int column = models::nodeColumnIndex(field.name);
+        if (!field.ofRun || column < 0) continue;
+        const QString braces = u'{' + field.name + u'}';
+        bool used = false;
+        for (const context::LabelRule& rule : rules)
+            for (const QString& line : rule.lines) used = used || line.contains(braces);
+        if (!used) continue;
+        std::vector<QString>& texts = labels->facts[field.name];
+        if (!context || !context->hasModel()) continue;
+        const models::NodeMeasures measures(*context);
+        texts.resize(context->graph().exprCount());
+        for (const graph::ExprId id : context->graph().recursiveOrder(context->graph().mainId()))
+            if (const auto& outputs = context->graph().expr(id).outputs; !outputs.empty())
+                texts[id.index()] = measures.text(column, outputs.front());
+    }
+    return labels;
+}
+
+QStringList labelLines(const CardLabels& labels, const InternalGraph& graph, graph::ExprId expr) {
+    const QStringList* lines = context::linesFor(labels.rules, operatorName(graph.expr(expr)));
+    if (!lines) return {};
+    QStringList out;
+    for (const QString& line : *lines) {
+        const QStringList fields = context::fieldsIn(line);
+        QString text = line;
+        bool any = fields.isEmpty();
+        for (const QString& field : fields) {
+            const QString value = fieldText(labels, graph, expr, field);
+            any = any || !value.isEmpty();
+            // The first place with this name: a value that has braces in it is not looked at again.
+            const QString braces = u'{' + field + u'}';
+            text.replace(text.indexOf(braces), braces.size(), QString(value).replace(u'{', QChar(0xfe5b)));
+        }
+        text = text.trimmed();
+        if (out.isEmpty() && (!any || text.isEmpty())) out << operatorName(graph.expr(expr));
+        else if (any && !text.isEmpty()) out << text;
+    }
+    return out;
+}
+
+}  // namespace sonde::canvas

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QObject>
+
+#include "core/analysis/measured_runs.h"
+#include "ui/context/job.h"
+
+namespace sonde::context {
+
+class InspectorContext;
+
+/// Statistics of the value of every node, from a run of its own on the present inputs: a run for people keeps the values
+/// that they watch only. Known until the next run; a run that follows brings them again if they were asked for.
+class ValueMeasures : public QObject {
+    Q_OBJECT
+  public:
+    explicit ValueMeasures(InspectorContext& context);
+    ~ValueMeasures() override;
+
+    bool isKnown() const { return m_known != nullptr; }
+    bool isActive() const { return m_job.isActive(); }
+    /// Null if nothing is known of the node.
+    const analysis::TensorStats* of(graph::NodeId node) const;
+
+  public Q_SLOTS:
+    /// Computes them in the background, unless they are known. Needs a run before, for its inputs.
+    void compute();
+    void cancel() { m_job.cancel(); }
+
+  Q_SIGNALS:
+    /// They are there, or gone.
+    void changed();
+
+  private:
+    void forget();
+
+    InspectorContext& m_context;
+    Job m_job;
+    std::shared_ptr<const analysis::RunStats> m_known;
+    bool m_wanted = false;
+};
+
+}  // namespace sonde::context

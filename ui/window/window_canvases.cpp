@@ -1,0 +1,179 @@
+// The part of MainWindow that has one or two canvases, and says what colours them.
+
+#include <QAction>
+#include <QApplication>
+#include <QFileDialog>
+#include <QSettings>
+#include <QSplitter>
+#include <QTimer>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/node_columns.h"
+#include "ui/window/focus_bar.h"
+#include "ui/window/main_window.h"
+
+namespace sonde::window {
+
+using canvas::GraphCanvas;
+
+GraphCanvas* MainWindow::canvas() const { return m_second && m_context.activeCanvas() == 1 ? m_second : m_canvas; }
+
+void MainWindow::connectCanvas(GraphCanvas* made) {
+    m_actions.addTo(made, actions::Scope::Canvas);
+    connect(made, &GraphCanvas::layoutFinished, this, &MainWindow::refreshStatus);
+    connect(made, &GraphCanvas::sceneChanged, this, [this, made] {
+        if (const auto scene = made->scene(); scene && made == canvas()) m_focusBar->setLeftOut(scene->filteredExprs);
+    });
+    connect(made, &GraphCanvas::revealInTreeRequested, this, [this](const context::Selection& selection) {
+        showPanel(QStringLiteral("modules"));
+        m_context.select(selection);
+    });
+    connect(made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
+}
+
+/// Canvases get another size: what was in the middle stays there, once the sizes are there.
+void MainWindow::keepMiddles() {
+    for (const int number : {0, 1}) {
+        GraphCanvas* shown = canvas(number);
+        if (!shown || !shown->scene()) continue;
+        QTimer::singleShot(0, shown, [shown, middle = shown->camera().centre] { shown->centreOn(middle); });
+    }
+}
+
+void MainWindow::split(Qt::Orientation direction) {
+    m_splitter->setOrientation(direction);
+    if (!m_second) {
+        m_second = new GraphCanvas(m_context, nullptr, 1);
+        m_second->setObjectName(QStringLiteral("secondCanvas"));
+        m_splitter->addWidget(m_second);
+        connectCanvas(m_second);
+        // With a model both begin with the same picture; before one, each comes back as it was left.
+        if (m_context.hasModel()) {
+            m_context.copyViewToOther();
+            m_second->takeOver(*m_canvas);
+        } else {
+            m_second->setWheelZooms(m_canvas->wheelZooms());
+            m_second->setOverviewVisible(m_canvas->overviewVisible());
+        }
+        m_splitter->setSizes({1000, 1000});
+        m_canvas->setBeside(true);
+        m_second->setBeside(true);
+        if (m_context.hasModel()) m_second->setFocus();
+    }
+    keepMiddles();
+    refreshActions();
+}
+
+void MainWindow::closeCanvas(int number) {
+    if (!m_second) return;
+    if (number == 0) {
+        // The second's view and place become the first's.
+        m_context.setActiveCanvas(1);
+        m_context.copyViewToOther();
+    }
+    m_context.setActiveCanvas(0);
+    if (number == 0) m_canvas->takeOver(*m_second);
+    keepMiddles();
+    GraphCanvas* closed = std::exchange(m_second, nullptr);
+    m_focusBar->attachTo(m_canvas);
+    closed->hide();
+    closed->deleteLater();
+    m_canvas->setBeside(false);
+    m_canvas->setFocus();
+    refreshActions();
+}
+
+/// Bars and actions are about the canvas in use.
+void MainWindow::useCanvas() {
+    m_focusBar->attachTo(canvas());
+    if (const auto scene = canvas()->scene()) m_focusBar->setLeftOut(scene->filteredExprs);
+    refreshActions();
+}
+
+void MainWindow::bindCanvasActions() {
+    const auto toggle = [this](Qt::Orientation direction) {
+        // The same again closes; the other way turns the two.
+        if (isSplit() && m_splitter->orientation() == direction) closeCanvas(1);
+        else split(direction);
+        refreshActions();
+    };
+    m_actions.bindToggle("view.split", this, [toggle](bool) { toggle(Qt::Horizontal); });
+    m_actions.bindToggle("view.split_stacked", this, [toggle](bool) { toggle(Qt::Vertical); });
+    m_actions.bind("view.close_canvas", this, [this] { closeCanvas(m_context.activeCanvas()); });
+    m_actions.bind("view.next_canvas", this, [this] {
+        // From a panel to the canvas in use; from one canvas to the other.
+        const bool there = canvas()->hasFocus();
+        GraphCanvas* next = there && isSplit() ? canvas(1 - m_context.activeCanvas()) : canvas();
+        next->setFocus(Qt::ShortcutFocusReason);
+    });
+}
+
+// --- colours and comparisons ----------------------------------------------------------------------------------------
+
+void MainWindow::bindColourActions() {
+    for (const models::NodeColumn& column : models::nodeColumns()) {
+        const QString id = QStringLiteral("view.color_") + column.id;
+        if (!m_actions.contains(id)) continue;
+        m_actions.bindToggle(id, this, [this, column = column.id](bool) {
+            m_context.setColorBy(column);
+            // A colour means nothing without its scale.
+            for (const int number : {0, 1})
+                if (canvas(number)) canvas(number)->setLegendVisible(true);
+            m_actions.action(QStringLiteral("view.legend"))->setChecked(true);
+            refreshActions();
+        });
+    }
+}
+
+/// What colours or cards tell of values is computed as soon as there is a run.
+void MainWindow::measureIfNeeded() {
+    using Source = models::NodeColumn::Source;
+    const auto isOfValues = [](const QString& id) {
+        const int column = models::nodeColumnIndex(id);
+        return column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Values;
+    };
+    bool needed = isOfValues(m_context.colorBy());
+    for (const context::LabelRule& rule : m_context.labelRules())
+        for (const QString& line : rule.lines)
+            for (const QString& field : context::fieldsIn(line)) needed = needed || isOfValues(field);
+    if (needed) m_context.valueMeasures().compute();
+}
+
+void MainWindow::bindCompareActions() {
+    context::Comparison& comparison = m_context.comparison();
+    m_actions.bind("run.measure", this, [this] { m_context.valueMeasures().compute(); });
+    m_actions.bind("compare.keep", this, [&comparison] { comparison.keepRun(); });
+    m_actions.bind("compare.kept", this, [&comparison] { comparison.withKeptRun(); });
+    m_actions.bind("compare.passes", this, [&comparison] { comparison.withBeforePasses(); });
+    m_actions.bind("compare.file", this, [this] { compareWithFile(); });
+    m_actions.bind("compare.clear", this, [&comparison] { comparison.clear(); });
+    m_actions.bind("compare.next", this, [this] { goToDifference(1); });
+    m_actions.bind("compare.previous", this, [this] { goToDifference(-1); });
+    connect(&comparison, &context::Comparison::changed, this, [this] {
+        // Differences are to be seen at once: as colours, and the worst of them first.
+        if (m_context.comparison().isKnown() && m_context.colorBy() != QLatin1String("relative"))
+            m_actions.action(QStringLiteral("view.color_difference"))->trigger();
+    });
+}
+
+void MainWindow::compareWithFile() {
+    auto* dialog = new QFileDialog(this, tr("Compare With"), QSettings().value(QStringLiteral("files/folder")).toString());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::fileSelected, &m_context.comparison(), &context::Comparison::withFile);
+    dialog->open();
+}
+
+void MainWindow::goToDifference(int step) {
+    const std::vector<graph::NodeId> worst = m_context.comparison().worstFirst();
+    if (worst.empty()) return;
+    const int count = static_cast<int>(worst.size());
+    const auto found = std::find(worst.begin(), worst.end(), m_context.selection().node);
+    const int at = found == worst.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - worst.begin());
+    m_context.navigateTo(worst[static_cast<std::size_t>(((at + step) % count + count) % count)]);
+}
+
+}  // namespace sonde::window
