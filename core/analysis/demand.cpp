@@ -32,6 +32,7 @@ struct Demand {
     DType dtype = DType::Undefined;
     std::optional<std::size_t> rank;
     Ints front, back;  ///< extents by axis; counted from the last one
+    std::size_t least = 0, most = kHighestRank + 1;  ///< what the rank may be where it is not said
 };
 
 void put(Ints& extents, std::size_t at, std::int64_t extent) {
@@ -44,8 +45,26 @@ void put(Ints& extents, std::size_t at, std::int64_t extent) {
 void add(Demand& demand, const Demand& more) {
     if (demand.dtype == DType::Undefined) demand.dtype = more.dtype;
     if (!demand.rank) demand.rank = more.rank;
+    demand.least = std::max(demand.least, more.least);
+    demand.most = std::min(demand.most, more.most);
     for (std::size_t i = 0; i < more.front.size(); ++i) put(demand.front, i, more.front[i]);
     for (std::size_t i = 0; i < more.back.size(); ++i) put(demand.back, i, more.back[i]);
+}
+
+/// Of a value with `more` dimensions more, without its extents.
+Demand rankShifted(const Demand& demand, int more) {
+    const auto shifted = [more](std::size_t rank) { return static_cast<std::size_t>(std::max<std::int64_t>(static_cast<std::int64_t>(rank) + more, 0)); };
+    Demand result;
+    result.dtype = demand.dtype;
+    if (demand.rank) result.rank = shifted(*demand.rank);
+    result.least = shifted(demand.least);
+    result.most = std::min(shifted(demand.most), kHighestRank + 1);
+    return result;
+}
+
+Demand withoutType(Demand demand) {
+    demand.dtype = DType::Undefined;
+    return demand;
 }
 
 /// All extents from the front; of a demand with a rank.
@@ -111,7 +130,8 @@ class Demands {
     }
 
     bool setType(NodeId input) {
-        const Demand& demand = m_demands[input.index()];
+        Demand demand = m_demands[input.index()];
+        if (!demand.rank && demand.least == demand.most) demand.rank = demand.most;
         if (!demand.rank && demand.dtype == DType::Undefined) return false;
         m_graph.setType(input, TypeInfo::tensor(demand.dtype, demand.rank ? std::optional(dimsOf(demand)) : std::nullopt));
         return true;
@@ -123,6 +143,7 @@ class Demands {
         for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
             const Expr& expr = m_graph.expr(*id);
             if (expr.op.name.empty() && !expr.bodies.empty()) collectCall(expr, depth);
+            else if (expr.op.name == "If" && expr.bodies.size() == 2) collectBranches(expr);
             else if (expr.op.domain == "aten") collectOperator(expr);
             else if (expr.op.domain == "prim") collectPlain(expr);
         }
@@ -134,6 +155,20 @@ class Demands {
         if (expr.outputs.size() == 1 && body.result.kind == Argument::Kind::Node) want(body.result, of(expr));
         collect(body, depth + 1);
         for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) add(m_demands[expr.inputs[i].index()], m_demands[body.inputs[i].index()]);
+    }
+
+    /// if x.dim() != 3: x = x.unsqueeze(0): a batch is not changed.
+    void collectBranches(const Expr& expr) {
+        for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
+            for (const std::size_t branch : {0, 1}) {
+                const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
+                if (i >= same.outputs.size() || i >= other.outputs.size()) continue;
+                const Expr& maker = m_graph.expr(m_graph.node(other.outputs[i]).producer);
+                const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && maker.arguments.front().kind == Argument::Kind::Node &&
+                                        maker.arguments.front().node == same.outputs[i];
+                if (makesBatch) add(m_demands[same.outputs[i].index()], m_demands[expr.outputs[i].index()]);
+            }
+        }
     }
 
     // ---- Operators of ATen ----
@@ -154,15 +189,47 @@ class Demands {
         else if (name == "embedding") wantIndices(expr, result);
         else if (name == "_native_multi_head_attention") wantAttended(expr);
         else if (isOneOf(name, kSame)) want(x, result);
-        else if (isOneOf(name, kSameShape) && (hasNumber || name == "to" || name == "type_as")) want(x, {DType::Undefined, result.rank, result.front, result.back});
+        else if (isOneOf(name, kSameShape) && (hasNumber || name == "to" || name == "type_as")) want(x, withoutType(result));
+        else if (isOneOf(name, kSameShape)) wantBroadcast(expr, result);
+        else if (expr.op.name == "size.int") wantExtent(expr);
+        else if (expr.op.name == "size") wantUnpacked(expr);
         else if (isOneOf(name, kSameChannels)) wantPooled(x, name, result);
-        else if (isOneOf(name, kSameRank)) want(x, {result.dtype, result.rank, {}, {}});
+        else if (isOneOf(name, kSameRank)) want(x, rankShifted(result, 0));
         else if (name == "permute") wantPermuted(expr, result);
         else if (name == "transpose") wantTransposed(expr, result);
         else if (name == "cat") wantJoined(x, result);
-        else if (name == "unsqueeze") wantRank(x, result, -1);
-        else if (name == "select" || name == "squeeze") wantRank(x, result, name == "squeeze" && expr.op.name != "squeeze.dim" ? 0 : 1);
-        else if (name == "bmm" || name == "baddbmm") wantRank(x, {DType::Undefined, 3, {}, {}}, 0);
+        else if (name == "unsqueeze") want(x, rankShifted(result, -1));
+        else if (name == "select") want(x, rankShifted(result, 1));
+        else if (name == "bmm" || name == "baddbmm") want(x, {DType::Undefined, 3, {}, {}});
+    }
+
+    /// Neither side has more dimensions than the result.
+    void wantBroadcast(const Expr& expr, const Demand& result) {
+        Demand demand;
+        demand.most = result.rank.value_or(result.most);
+        for (std::size_t i = 0; i < 2 && i < expr.arguments.size(); ++i) want(expr.arguments[i], demand);
+    }
+
+    /// size(x, i): there is such a dimension.
+    void wantExtent(const Expr& expr) {
+        const auto axis = integer(argument(expr, "dim"));
+        if (!axis || *axis < -static_cast<std::int64_t>(kHighestRank) || *axis >= static_cast<std::int64_t>(kHighestRank)) return;
+        Demand demand;
+        demand.least = static_cast<std::size_t>(*axis < 0 ? -*axis : *axis + 1);
+        want(expr.arguments.front(), demand);
+    }
+
+    /// n, t, c = x.size(): all extents are taken, in order, right where the size is asked for.
+    void wantUnpacked(const Expr& expr) {
+        const std::vector<graph::ExprId>& users = m_graph.node(expr.outputs.front()).users;
+        const std::vector<graph::ExprId>& order = m_graph.body(expr.body).order;
+        auto at = std::ranges::find(order, expr.id);
+        for (std::size_t i = 0; i < users.size(); ++i) {
+            const Expr& user = m_graph.expr(users[i]);
+            if (++at == order.end() || *at != user.id || user.op.name != "getitem" || user.arguments.size() != 2) return;
+            if (integer(user.arguments[1]) != static_cast<std::int64_t>(i)) return;
+        }
+        if (users.size() >= 2 && users.size() <= kHighestRank) want(expr.arguments.front(), {DType::Undefined, users.size(), {}, {}});
     }
 
     void wantConvolved(const Expr& expr, std::string_view name, bool transposed) {
@@ -196,7 +263,9 @@ class Demands {
     void wantLinear(const Expr& expr, const Demand& result) {
         const auto weight = shapeOf(argument(expr, "weight"));
         if (!weight || weight->size() != 2) return;
-        Demand demand{dtypeOf(argument(expr, "weight")), result.rank, {}, {(*weight)[1]}};
+        Demand demand = rankShifted(result, 0);
+        demand.dtype = dtypeOf(argument(expr, "weight"));
+        demand.back = {(*weight)[1]};
         for (std::size_t i = 0; result.rank && i + 1 < *result.rank && i < result.front.size(); ++i) put(demand.front, i, result.front[i]);
         want(expr.arguments.front(), demand);
     }
@@ -221,11 +290,9 @@ class Demands {
 
     /// embedding(weight, indices): one row for each index.
     void wantIndices(const Expr& expr, const Demand& result) {
-        Demand demand{DType::Int64, std::nullopt, {}, {}};
-        if (result.rank && *result.rank > 0) {
-            demand.rank = *result.rank - 1;
-            for (std::size_t i = 0; i < *demand.rank && i < result.front.size(); ++i) put(demand.front, i, result.front[i]);
-        }
+        Demand demand = rankShifted(result, -1);
+        demand.dtype = DType::Int64;
+        for (std::size_t i = 0; demand.rank && i < *demand.rank && i < result.front.size(); ++i) put(demand.front, i, result.front[i]);
         want(argument(expr, "indices"), demand);
     }
 
@@ -272,10 +339,6 @@ class Demands {
         for (const Argument& item : list.items) want(item, {DType::Undefined, result.rank, {}, {}});
     }
 
-    void wantRank(const Argument& x, const Demand& result, int more) {
-        if (result.rank && static_cast<std::int64_t>(*result.rank) + more >= 0) want(x, {result.dtype, static_cast<std::size_t>(static_cast<std::int64_t>(*result.rank) + more), {}, {}});
-    }
-
     // ---- Plain values ----
 
     /// n, c, h, w = x.size(); assert x.dim() == 4; assert x.size(2) == 32; if x.dim() != 4: raise
@@ -285,11 +348,13 @@ class Demands {
         if (name == "ListUnpack" || name == "TupleUnpack") {
             const Expr* size = producerOf(expr.arguments.front());
             if (size && isShape(*size)) want(size->arguments.front(), {DType::Undefined, expr.outputs.size(), {}, {}});
+        } else if (name == "getattr" && isShape(expr)) {
+            wantUnpacked(expr);
         } else if (name == "_assert") {
             collectAsserted(expr.arguments.front(), true, 0);
         } else if ((name == "add" || name == "sub" || name == "mul" || name == "truediv") && expr.arguments.size() == 2 && isNumber(expr.arguments[1])) {
             const Demand result = of(expr);
-            want(expr.arguments.front(), {DType::Undefined, result.rank, result.front, result.back});
+            want(expr.arguments.front(), withoutType(result));
         }
     }
 

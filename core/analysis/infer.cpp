@@ -33,11 +33,14 @@ constexpr int kDeepest = 200;
 /// A loop's body is inferred until its carried types no longer change, at most so often; deeper inside loops once.
 constexpr int kMostPasses = 4;
 constexpr int kDeepestRepeated = 3;
+/// Of longer lists all elements have one type.
+constexpr std::size_t kLongestList = 1024;
 
 /// What is known of a node's value beside its type.
 struct Known {
     Value value;                       ///< None: not known
     std::optional<Elements> elements;  ///< in symbols, row-major
+    bool isWhole = false;              ///< of a list: its type has an element for each of its own
 };
 
 class Inference {
@@ -88,7 +91,7 @@ class Inference {
         if (expr.kind == graph::ExprKind::Input) return;
         if (!expr.outputs.empty()) {
             if (const auto& constant = m_graph.node(expr.outputs.front()).constant) {
-                settle(expr.outputs.front(), TypeInfo::of(*constant), {*constant, {}});
+                settle(expr.outputs.front(), TypeInfo::of(*constant), {*constant, {}, true});
                 return;
             }
         }
@@ -101,8 +104,10 @@ class Inference {
         if (isControl && name == "If") inferBranches(expr, depth);
         else if (isControl && name == "Loop") inferLoop(expr, depth);
         else if (isControl && name == "Scan" && expr.op.version >= 9) inferScan(expr, depth);
+        else if (isControl && name == "Scan") inferScanByBatch(expr, depth);
         else if (isControl && name == "SequenceMap") inferMap(expr, depth);
         else if (isControl && name == "cond") inferConditional(expr, depth);
+        else if (expr.op.domain == "prim" && name == "append") inferAppend(expr);
         else {
             for (BodyId body : expr.bodies) inferBody(body, depth + 1);
             inferOperator(expr);
@@ -113,15 +118,27 @@ class Inference {
 
     /// An If gives what both branches give; if the condition is known already, what its branch gives.
     void inferBranches(const Expr& expr, int depth) {
-        for (BodyId body : expr.bodies) inferBody(body, depth + 1);
-        if (expr.bodies.size() != 2 || expr.arguments.empty()) return;
+        if (expr.bodies.size() != 2 || expr.arguments.empty()) {
+            for (BodyId body : expr.bodies) inferBody(body, depth + 1);
+            return;
+        }
         std::size_t first = 0, second = 1;
         const Value condition = knownOf(expr.arguments.front()).value;
         if (const auto truth = truthOf(condition)) first = second = branchOf(expr, *truth);
+        for (std::size_t i = 0; i < 2; ++i) {
+            // What never runs is nothing to report.
+            base::Diagnostics* const findings = m_findings;
+            base::Diagnostics ofDead;
+            if (first == second && i != first) m_findings = &ofDead;
+            inferBody(expr.bodies[i], depth + 1);
+            m_findings = findings;
+        }
         const Body &one = m_graph.body(expr.bodies[first]), &other = m_graph.body(expr.bodies[second]);
         for (std::size_t i = 0; i < expr.outputs.size() && i < one.outputs.size() && i < other.outputs.size(); ++i) {
-            const Known known = first == second ? m_known[one.outputs[i].index()] : Known{};
-            settle(expr.outputs[i], ops::commonType(m_graph.node(one.outputs[i]).type, m_graph.node(other.outputs[i]).type), known);
+            const TypeInfo &oneType = m_graph.node(one.outputs[i]).type, &otherType = m_graph.node(other.outputs[i]).type;
+            Known known = m_known[one.outputs[i].index()];
+            if (first != second) known = {{}, {}, known.isWhole && m_known[other.outputs[i].index()].isWhole && oneType.elements.size() == otherType.elements.size()};
+            settle(expr.outputs[i], ops::commonType(oneType, otherType), std::move(known));
         }
     }
 
@@ -248,6 +265,54 @@ class Inference {
         }
     }
 
+    /// Scan of version 8: lengths, states [N, …] and sequences [N, T, …]; the body runs on one sample of the batch.
+    void inferScanByBatch(const Expr& expr, int depth) {
+        const Body& body = m_graph.body(expr.bodies.front());
+        const std::int64_t count = expr.attributes.getInt("num_scan_inputs", 0);
+        if (count < 1 || count >= static_cast<std::int64_t>(expr.arguments.size())) return;
+        const std::size_t states = expr.arguments.size() - 1 - static_cast<std::size_t>(count);
+        std::vector<TypeInfo> carried;
+        Dim batch, length;
+        const auto takeFront = [](TypeInfo& type, Dim& into) {
+            if (!type.shape || type.shape->empty()) return type.shape.reset();
+            const Dim& own = type.shape->front();
+            if (own.known() || (!into.known() && into.symbol.empty())) into = own;
+            type.shape->erase(type.shape->begin());
+        };
+        for (std::size_t i = 0; i + 1 < expr.arguments.size() && i < body.inputs.size(); ++i) {
+            TypeInfo type = typeOf(expr.arguments[i + 1]);
+            takeFront(type, batch);
+            if (i < states) {
+                carried.push_back(std::move(type));
+                continue;
+            }
+            takeFront(type, length);
+            settle(body.inputs[i], type, {});
+        }
+        carried = inferRepeated(body, std::move(carried), 0, 0, depth);
+        for (std::size_t i = 0; i < expr.outputs.size() && i < body.outputs.size(); ++i) {
+            TypeInfo type = i < carried.size() ? carried[i] : stacked(m_graph.node(body.outputs[i]).type, length, 0);
+            settle(expr.outputs[i], stacked(std::move(type), batch, 0), {});
+        }
+    }
+
+    /// A list with one more element. Of a list that may hold any number there is one type for all.
+    void inferAppend(const Expr& expr) {
+        if (expr.arguments.size() < 2 || expr.outputs.empty()) return;
+        TypeInfo list = typeOf(expr.arguments[0]);
+        const TypeInfo item = typeOf(expr.arguments[1]);
+        if (list.kind != ValueKind::List) return;
+        const bool isWhole = knownOf(expr.arguments[0]).isWhole && list.elements.size() < kLongestList;
+        if (!isWhole) {
+            TypeInfo common = item;
+            for (const TypeInfo& element : list.elements) common = ops::commonType(common, element);
+            list.elements = {common};
+        } else {
+            list.elements.push_back(item);
+        }
+        settle(expr.outputs.front(), list, {{}, {}, isWhole});
+    }
+
     /// The body runs on the elements of the first sequence and of those beside it.
     void inferMap(const Expr& expr, int depth) {
         const Body& body = m_graph.body(expr.bodies.front());
@@ -310,6 +375,7 @@ class Inference {
         std::vector<Known> known(expr.outputs.size());
         for (std::size_t i = 0; i < known.size(); ++i) known[i] = {context.known()[i], context.knownElements()[i]};
         if (op->domain.empty()) follow(expr, *op, *attributes, inputs, context.outputs(), known);
+        else if (op->domain == "prim") followPlain(expr, *op, *attributes, inputs, context.outputs(), known);
         for (std::size_t i = 0; i < known.size(); ++i) settle(expr.outputs[i], context.outputs()[i], std::move(known[i]));
     }
 
@@ -335,12 +401,22 @@ class Inference {
         for (std::size_t i = 0; i < elements.size() && i < known.size(); ++i) known[i].elements = std::move(elements[i]);
     }
 
+    /// Numbers, texts and lists through Python's operators; a list made in place is whole.
+    void followPlain(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, const Inputs& inputs, const std::vector<TypeInfo>& outputs, std::vector<Known>& known) {
+        if (known.empty()) return;
+        if (op.name == "ListConstruct") known[0].isWhole = true;
+        if (!known[0].value.isNone() || op.category == ops::Category::Control) return;
+        const std::vector<Value> values = foldedPlainValues({op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
+        for (std::size_t i = 0; i < values.size() && i < known.size(); ++i) known[i].value = values[i];
+    }
+
     void bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) const {
         const auto add = [&](const Argument& argument) {
             inputs.types.push_back(typeOf(argument));
-            // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
-            if (op.domain == "aten" && argument.kind == Argument::Kind::List && argument.items.size() == 1) inputs.types.back().kind = ValueKind::Tuple;
             Known known = knownOf(argument);
+            // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
+            const bool asksAll = op.domain == "aten" || op.name == "len";
+            if (asksAll && known.isWhole && inputs.types.back().kind == ValueKind::List) inputs.types.back().kind = ValueKind::Tuple;
             inputs.values.push_back(std::move(known.value));
             inputs.elements.push_back(std::move(known.elements));
         };
@@ -376,7 +452,7 @@ class Inference {
 
     Known knownOf(const Argument& argument) const {
         if (argument.kind == Argument::Kind::Node) return m_known[argument.node.index()];
-        Known known{valueOf(argument), {}};
+        Known known{valueOf(argument), {}, argument.kind != Argument::Kind::Omitted};
         if (known.value.isNone()) known.elements = elementsOf(argument);
         return known;
     }
@@ -443,7 +519,8 @@ class Inference {
             known.value = isInt ? Value::ofInt(*known.elements->front().constant()) : analysis::valueOf(*known.elements, type);
         }
         const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kLargestFollowed;
-        m_known[node.index()] = small ? std::move(known) : Known{};
+        if (!small) known.value = {};
+        m_known[node.index()] = std::move(known);
     }
 
     void note(const Expr& expr, const std::string& what) {

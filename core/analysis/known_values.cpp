@@ -37,6 +37,10 @@ std::vector<Value> run(const KnownCall& call, const std::vector<Value>& inputs, 
     return {};
 }
 
+bool hasTensor(const Value& value) {
+    return value.isTensor() || (value.isListLike() && (value.items().size() > kMostElements || std::ranges::any_of(value.items(), hasTensor)));
+}
+
 // ---- Operators that move elements ----
 
 /// Operators of ONNX whose outputs hold elements of these inputs, unchanged. -1: of all.
@@ -266,6 +270,16 @@ std::vector<Value> foldedValues(const KnownCall& call, ops::RunEnvironment& envi
         if (call.values[i].isNone() && !isOmitted) return {};
     }
     return run(call, {call.values.begin(), call.values.end()}, environment);
+}
+
+std::vector<Value> foldedPlainValues(const KnownCall& call, ops::RunEnvironment& environment) {
+    if (!call.op.kernel || call.op.random || call.outputs.empty()) return {};
+    for (std::size_t i = 0; i < call.types.size(); ++i) {
+        const bool isNone = call.types[i].kind == tensor::ValueKind::None;
+        if ((call.values[i].isNone() && !isNone) || hasTensor(call.values[i])) return {};
+    }
+    std::vector<Value> results = run(call, {call.values.begin(), call.values.end()}, environment);
+    return std::ranges::any_of(results, hasTensor) ? std::vector<Value>() : results;
 }
 
 std::vector<std::optional<Elements>> symbolicElements(const KnownCall& call, ops::RunEnvironment& environment) {

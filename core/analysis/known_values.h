@@ -25,6 +25,9 @@ inline constexpr std::int64_t kLargestFollowed = 4096;
 /// The outputs' values, by running the operator's kernel; empty unless all inputs are known and all outputs small.
 std::vector<tensor::Value> foldedValues(const KnownCall& call, ops::RunEnvironment& environment);
 
+/// The same for operators on values that are no tensors: numbers, texts, lists of them.
+std::vector<tensor::Value> foldedPlainValues(const KnownCall& call, ops::RunEnvironment& environment);
+
 /// The outputs' elements in symbols: operators that only move elements are run on tokens in the elements' places,
 /// arithmetic is done on the expressions. Nothing where it cannot be followed.
 std::vector<std::optional<ops::Elements>> symbolicElements(const KnownCall& call, ops::RunEnvironment& environment);

@@ -42,7 +42,9 @@ base::Result<void> ofSize(KernelContext& context, double value) {
 /// The dtype that an argument names, else the other one.
 DType dtypeNamed(const InferContext& context, std::size_t argument, DType otherwise) {
     const Value& dtype = context.constant(argument);
-    return dtype.kind() == ValueKind::Int ? dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined) : otherwise;
+    if (dtype.kind() == ValueKind::Int) return dtypeFromTorch(dtype.toInt()).value_or(DType::Undefined);
+    // One that is only known in a run is no default.
+    return context.in(argument).kind == ValueKind::None ? otherwise : DType::Undefined;
 }
 
 base::Result<void> inferFilled(InferContext& context, std::size_t size, DType dtype) {

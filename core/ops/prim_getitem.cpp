@@ -216,10 +216,20 @@ base::Result<void> inferAttribute(InferContext& context) {
     const TypeInfo& type = context.in(0);
     if (!type.isTensor() || context.constant(1).kind() != ValueKind::String) return {};
     const std::string& name = context.constant(1).toString();
-    if (name == "T" && type.shape) {
+    const auto setKnown = [&](const Value& value) {
+        context.set(0, TypeInfo::of(value));
+        context.setKnown(0, value);
+    };
+    if (name == "dtype" && type.dtype != DType::Undefined) {
+        setKnown(Value::ofInt(torchFromDType(type.dtype)));
+    } else if (name == "device") {
+        setKnown(Value(std::string("cpu")));
+    } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" || name == "is_quantized") {
+        setKnown(Value::ofBool(false));
+    } else if (name == "T" && type.shape) {
         context.set(0, TypeInfo::tensor(type.dtype, std::vector<Dim>(type.shape->rbegin(), type.shape->rend())));
     } else if (name == "ndim" && type.shape) {
-        context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.shape->size())));
+        setKnown(Value::ofInt(static_cast<std::int64_t>(type.shape->size())));
     } else if (name == "shape" && type.shape) {
         TypeInfo size;
         size.kind = ValueKind::Tuple;

@@ -77,6 +77,7 @@ base::Result<void> numberToTensor(KernelContext& context) {
 }
 
 base::Result<void> inferNumberToTensor(InferContext& context) {
+    if (const auto number = context.elements(0); number && number->size() == 1) context.setElements(0, *number);
     const std::optional<ValueKind> kind = context.in(0).kind;
     if (kind == ValueKind::Int) context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
     else if (kind == ValueKind::Float) context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
@@ -113,6 +114,28 @@ base::Result<void> logicalNot(KernelContext& context) {
     return {};
 }
 
+void setKind(InferContext& context, ValueKind kind) {
+    TypeInfo type;
+    type.kind = kind;
+    context.set(0, std::move(type));
+}
+
+base::Result<void> inferLogic(InferContext& context) {
+    if (!context.in(0).kind || !context.in(1).kind) return {};
+    const bool isWhole = context.in(0).kind == ValueKind::Int && context.in(1).kind == ValueKind::Int;
+    setKind(context, isWhole ? ValueKind::Int : ValueKind::Bool);
+    return {};
+}
+
+/// Whether something is None is known as soon as its kind is.
+template <bool wanted>
+base::Result<void> inferSameness(InferContext& context) {
+    setKind(context, ValueKind::Bool);
+    const auto &a = context.in(0).kind, &b = context.in(1).kind;
+    if (a && b && (*a == ValueKind::None || *b == ValueKind::None)) context.setKnown(0, Value::ofBool((*a == *b) == wanted));
+    return {};
+}
+
 template <bool wanted>
 base::Result<void> isSame(KernelContext& context) {
     const Value& a = context.value(0);
@@ -131,6 +154,16 @@ base::Result<void> length(KernelContext& context) {
     else if (value.kind() == ValueKind::String) count = static_cast<std::int64_t>(value.toString().size());
     else return opError(value.typeText() + " has no length");
     context.setOutput(0, Value::ofInt(count));
+    return {};
+}
+
+/// Of a list whose elements all are known, and of a tensor.
+base::Result<void> inferLength(InferContext& context) {
+    setKind(context, ValueKind::Int);
+    const TypeInfo& type = context.in(0);
+    const bool isWhole = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
+    if (isWhole && (!type.elements.empty() || context.constant(0).isListLike())) context.setKnown(0, Value::ofInt(static_cast<std::int64_t>(type.elements.size())));
+    if (type.isTensor() && type.shape && !type.shape->empty()) context.setElements(0, {tensor::Symbolic::of(type.shape->front())});
     return {};
 }
 
@@ -157,6 +190,17 @@ base::Result<void> item(KernelContext& context) {
     return {};
 }
 
+base::Result<void> inferItem(InferContext& context) {
+    const TypeInfo& type = context.in(0);
+    if (!type.isTensor()) {
+        context.set(0, type);
+    } else if (type.dtype != DType::Undefined) {
+        setKind(context, type.dtype == DType::Bool ? ValueKind::Bool : tensor::isFloating(type.dtype) ? ValueKind::Float : ValueKind::Int);
+    }
+    if (const auto number = context.elements(0); number && number->size() == 1 && !tensor::isFloating(type.dtype) && type.dtype != DType::Bool) context.setElements(0, *number);
+    return {};
+}
+
 base::Result<void> contains(KernelContext& context) {
     const Value& whole = context.value(0);
     const auto same = [&](const Value& item) { return tensor::identical(item, context.value(1)); };
@@ -173,6 +217,18 @@ base::Result<void> extreme(KernelContext& context) {
     SONDE_ASSIGN(const double a, numberOf(context.value(0)));
     SONDE_ASSIGN(const double b, numberOf(context.value(1)));
     context.setOutput(0, context.value((largest ? b > a : b < a) ? 1 : 0));
+    return {};
+}
+
+template <bool largest>
+base::Result<void> inferExtreme(InferContext& context) {
+    const auto &a = context.in(0).kind, &b = context.in(1).kind;
+    if (!a || a != b) return {};
+    setKind(context, *a);
+    const auto one = context.elements(0), other = context.elements(1);
+    if (*a == ValueKind::Int && one && other && one->size() == 1 && other->size() == 1) {
+        context.setElements(0, {largest ? larger(one->front(), other->front()) : smaller(one->front(), other->front())});
+    }
     return {};
 }
 
@@ -198,20 +254,20 @@ void define_prim_structure(Registry& registry) {
     }
     registry.add(primRow("NumToTensor", "a number as a tensor without dimensions", Category::Other).anyIn("a").out("tensor")
                      .runs(numberToTensor, inferNumberToTensor));
-    registry.add(primRow("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>));
-    registry.add(primRow("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>));
-    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>));
+    registry.add(primRow("and_", "both are true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<0>, inferLogic));
+    registry.add(primRow("or_", "one is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<1>, inferLogic));
+    registry.add(primRow("xor_", "one alone is true (of integers: bit by bit)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(logic<2>, inferLogic));
     registry.add(primRow("not_", "whether a is not true", Category::Logic).anyIn("a").out("b").runs(logicalNot, inferKind<ValueKind::Bool>));
-    registry.add(primRow("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferKind<ValueKind::Bool>));
-    registry.add(primRow("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferKind<ValueKind::Bool>));
+    registry.add(primRow("is_", "a is b (None, or equal)", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<true>, inferSameness<true>));
+    registry.add(primRow("is_not", "a is not b", Category::Logic).anyIn("a").anyIn("b").out("c").runs(isSame<false>, inferSameness<false>));
     registry.add(primRow("append", "a list with one more element", Category::Sequence).anyIn("list").anyIn("item").out("longer")
                      .runs(append, inferKind<ValueKind::List>));
-    registry.add(primRow("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item));
+    registry.add(primRow("item", "the one element of a tensor as a number", Category::Other).anyIn("a").out("number").runs(item, inferItem));
     registry.add(primRow("contains", "whether an element is there", Category::Logic).anyIn("whole").anyIn("item").out("found")
                      .runs(contains, inferKind<ValueKind::Bool>));
-    registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>));
-    registry.add(primRow("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>));
-    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferKind<ValueKind::Int>));
+    registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>, inferExtreme<false>));
+    registry.add(primRow("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>, inferExtreme<true>));
+    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferLength));
 }
 
 }  // namespace sonde::ops
