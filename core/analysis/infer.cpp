@@ -4,9 +4,11 @@
 #include <cctype>
 #include <exception>
 
+#include "core/analysis/infer_index.h"
 #include "core/analysis/infer_types.h"
 #include "core/analysis/known_values.h"
 #include "core/ops/support/common_type.h"
+#include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
 namespace sonde::analysis {
@@ -108,6 +110,7 @@ class Inference {
         else if (isControl && name == "SequenceMap") inferMap(expr, depth);
         else if (isControl && name == "cond") inferConditional(expr, depth);
         else if (expr.op.domain == "prim" && name == "append") inferAppend(expr);
+        else if (expr.op.domain == "prim" && name == "getitem" && inferIndexed(expr)) return;
         else {
             for (BodyId body : expr.bodies) inferBody(body, depth + 1);
             inferOperator(expr);
@@ -294,6 +297,50 @@ class Inference {
             TypeInfo type = i < carried.size() ? carried[i] : stacked(m_graph.node(body.outputs[i]).type, length, 0);
             settle(expr.outputs[i], stacked(std::move(type), batch, 0), {});
         }
+    }
+
+    /// x[i, :n]: of a tensor whose shape is known. False if the index picks by its values, or may.
+    bool inferIndexed(const Expr& expr) {
+        if (expr.arguments.size() != 2 || expr.outputs.empty()) return false;
+        const TypeInfo type = typeOf(expr.arguments[0]);
+        std::vector<IndexPart> parts;
+        if (!type.isTensor() || !type.shape || !addIndexParts(expr.arguments[1], parts, true)) return false;
+        const auto dims = indexedDims(*type.shape, parts);
+        if (dims) settle(expr.outputs.front(), TypeInfo::tensor(type.dtype, *dims), {});
+        return dims.has_value();
+    }
+
+    bool addIndexParts(const Argument& index, std::vector<IndexPart>& parts, bool isWhole) const {
+        using Kind = IndexPart::Kind;
+        if (index.kind == Argument::Kind::Tuple && isWhole) return std::ranges::all_of(index.items, [&](const Argument& item) { return addIndexParts(item, parts, false); });
+        if (index.kind == Argument::Kind::Slice) {
+            IndexPart part{Kind::Range, {}, {}, {}};
+            std::optional<Symbolic>* const bounds[] = {&part.start, &part.stop, &part.step};
+            for (std::size_t i = 0; i < index.items.size() && i < 3; ++i) {
+                const auto kind = typeOf(index.items[i]).kind;
+                if (kind == ValueKind::None || index.items[i].kind == Argument::Kind::Omitted) continue;
+                const auto number = elementsOf(index.items[i]);
+                *bounds[i] = number && number->size() == 1 ? number->front() : Symbolic();
+            }
+            parts.push_back(std::move(part));
+            return true;
+        }
+        const Value value = valueOf(index);
+        if (value.kind() == ValueKind::Tuple && isWhole) {
+            return std::ranges::all_of(value.items(), [&](const Value& item) { return addIndexParts(Argument::of(item), parts, false); });
+        }
+        if (value.kind() == ValueKind::Object) {
+            if (const auto* slice = dynamic_cast<const tensor::SliceValue*>(value.object().get())) {
+                return addIndexParts(Argument::container(Argument::Kind::Slice, {Argument::of(slice->start()), Argument::of(slice->stop()), Argument::of(slice->step())}), parts, false);
+            }
+            if (!dynamic_cast<const tensor::EllipsisValue*>(value.object().get())) return false;
+            parts.push_back({Kind::Ellipsis, {}, {}, {}});
+            return true;
+        }
+        const auto kind = typeOf(index).kind;
+        if (kind != ValueKind::Int && kind != ValueKind::None) return false;
+        parts.push_back({kind == ValueKind::Int ? Kind::Select : Kind::NewAxis, {}, {}, {}});
+        return true;
     }
 
     /// A list with one more element. Of a list that may hold any number there is one type for all.

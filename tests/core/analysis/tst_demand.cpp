@@ -23,7 +23,9 @@ class TestDemand : public QObject {
         QTest::newRow("unet_small.frozen.pt") << "float32[image.0,3,image.2,image.3]";
         QTest::newRow("vit_small.script.pt") << "float32[x.0,3,32,32]";             // asserts its height and width
         QTest::newRow("lstm_classifier.trace.pt") << "int64[tokens.0,tokens.1]";    // Embedding, then LSTM on [N,L,E]
-        QTest::newRow("gpt_mini.trace.pt") << "int64";                              // Embedding: any rank
+        QTest::newRow("lstm_classifier.script.pt") << "int64[tokens.0,tokens.1]";   // adds a batch where there is none
+        QTest::newRow("gpt_mini.trace.pt") << "int64[idx.0,idx.1]";                 // size(1), and at most [B,T,C] behind Embedding
+        QTest::newRow("gpt_mini.script.pt") << "int64[idx.0,idx.1]";
         QTest::newRow("shared_twice.trace.pt") << "float32";                        // Linear: any rank
         QTest::newRow("mlp_functional.trace.pt") << "?";                            // indexed before all else
     }
