@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -46,9 +47,17 @@ class Outline {
 
     /// Equal modules called one after another, each reading what the one before made: blocks that differ in their weights
     /// only. "Equal" is exact: operators, attributes, literals, types and wiring, at any depth.
+    /// Several modules in turn, A B A B A B, are a run of period 2 with three instances.
     struct Run {
         GroupId parent;
-        std::vector<GroupId> instances;  ///< at least two, in the order of execution
+        std::vector<GroupId> instances;  ///< at least two (three of a longer period), in order; of each its first group
+        std::uint32_t period = 1;        ///< groups in an instance
+        std::vector<GroupId> groups;     ///< of all instances one after the other
+
+        /// Which of its instance's groups a group is.
+        std::size_t placeOf(GroupId id) const {
+            return static_cast<std::size_t>(std::find(groups.begin(), groups.end(), id) - groups.begin()) % period;
+        }
     };
 
     explicit Outline(std::shared_ptr<const InternalGraph> graph);

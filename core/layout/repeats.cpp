@@ -1,119 +1,17 @@
 // The part of Outline that finds equal blocks.
 
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
+#include <map>
 
 #include "core/layout/lockstep.h"
 #include "core/layout/outline.h"
+#include "core/layout/signature.h"
 
 namespace sonde::layout {
-
-using graph::Argument;
-using graph::Expr;
-using graph::ExprKind;
 
 namespace {
 
 using Kind = Outline::Kind;
-
-/// What a group is, as numbers: two groups are equal if these are. Values are numbered as they appear, so that names and
-/// ids do not count.
-class Signature {
-  public:
-    explicit Signature(const Outline& outline) : m_outline(outline), m_graph(outline.graph()) {}
-
-    std::vector<std::uint64_t> of(GroupId top) {
-        m_tokens.clear();
-        m_inside.clear();
-        m_outside.clear();
-        struct Step {
-            GroupId group;
-            bool leaving;
-        };
-        std::vector<Step> stack{{top, false}};  // not recursion: groups nest as deep as the file says
-        while (!stack.empty()) {
-            const Step step = stack.back();
-            stack.pop_back();
-            if (step.leaving) {
-                m_tokens.push_back(1);
-                continue;
-            }
-            const Outline::Group& group = m_outline.group(step.group);
-            m_tokens.push_back(2 + static_cast<std::uint64_t>(group.kind));
-            if (group.kind == Kind::Module) add(m_graph.scope(group.scope).moduleClass);
-            // The body of a call is labelled with the module's own path.
-            if (group.kind == Kind::Body && !isCallBody(group.body)) add(m_graph.body(group.body).label);
-            stack.push_back({step.group, true});
-            // Exprs now, groups in their place on the stack: members are pushed backwards.
-            for (auto it = group.members.rbegin(); it != group.members.rend(); ++it)
-                if (it->group.valid()) stack.push_back({it->group, false});
-            for (const Outline::Member& member : group.members) {
-                m_tokens.push_back(member.group.valid() ? 6 : 7);
-                if (member.expr.valid()) addExpr(m_graph.expr(member.expr));
-            }
-        }
-        // Wiring last, when everything inside has its number.
-        for (const NodeId node : m_read) m_tokens.push_back(number(node));
-        m_read.clear();
-        return std::move(m_tokens);
-    }
-
-  private:
-    bool isCallBody(BodyId body) const {
-        const ExprId owner = m_graph.body(body).owner;
-        return owner.valid() && Outline::isCall(m_graph.expr(owner));
-    }
-
-    void add(std::string_view text) { m_tokens.push_back(std::hash<std::string_view>{}(text)); }
-
-    void addExpr(const Expr& expr) {
-        m_tokens.push_back(8 + static_cast<std::uint64_t>(expr.kind));
-        add(expr.op.domain);
-        add(expr.op.name);
-        m_tokens.push_back(static_cast<std::uint64_t>(expr.op.version));
-        if (expr.kind == ExprKind::CallFunction || expr.kind == ExprKind::CallMethod || expr.kind == ExprKind::Apply) add(expr.target);
-        for (const tensor::Attribute& attribute : expr.attributes.items()) {
-            add(attribute.name);
-            add(tensor::text(attribute.value, 400));
-        }
-        for (const Argument& argument : expr.arguments) addArgument(argument);
-        for (const auto& [name, argument] : expr.keywords) {
-            add(name);
-            addArgument(argument);
-        }
-        m_tokens.push_back(expr.outputs.size());
-        for (const NodeId output : expr.outputs) {
-            const graph::Node& node = m_graph.node(output);
-            add(node.type.text());
-            // Weights differ, numbers that steer the computation do not.
-            if (node.constant && !expr.isParameter) add(node.constant->text(200));
-            m_inside.emplace(output, m_inside.size());
-        }
-    }
-
-    void addArgument(const Argument& argument) {
-        m_tokens.push_back(32 + static_cast<std::uint64_t>(argument.kind));
-        if (argument.kind == Argument::Kind::Node) m_read.push_back(argument.node);
-        if (argument.kind == Argument::Kind::Constant) add(argument.constant.text(200));
-        m_tokens.push_back(argument.items.size());
-        for (const Argument& item : argument.items) addArgument(item);
-        for (const tensor::Value& key : argument.keys) add(key.text(200));
-    }
-
-    std::uint64_t number(NodeId node) {
-        if (const auto found = m_inside.find(node); found != m_inside.end()) return 2 * found->second;
-        const auto [found, isNew] = m_outside.emplace(node, m_outside.size());
-        if (isNew) add(m_graph.node(node).type.text());
-        return 2 * found->second + 1;
-    }
-
-    const Outline& m_outline;
-    const InternalGraph& m_graph;
-    std::vector<std::uint64_t> m_tokens;
-    std::vector<NodeId> m_read;
-    std::unordered_map<NodeId, std::uint64_t> m_inside, m_outside;
-};
 
 /// Cheap to ask: whether two groups could be equal.
 bool alike(const Outline& outline, GroupId a, GroupId b) {
@@ -141,48 +39,104 @@ bool follows(const Outline& outline, GroupId first, GroupId second) {
 
 }  // namespace
 
+namespace {
+
+/// Modules that stand one after another in a group with nothing but constants between them.
+class Stretch {
+  public:
+    explicit Stretch(const Outline& outline) : m_outline(outline), m_signature(outline) {}
+
+    bool empty() const { return m_groups.empty(); }
+    void add(GroupId group) { m_groups.push_back(group); }
+
+    /// Calls found(groups, period) for every run in it, in order, and forgets all.
+    template <typename Found>
+    void takeRuns(Found found) {
+        number();
+        for (std::size_t i = 0; i < m_groups.size();) {
+            std::size_t period = 0, length = 0;
+            for (std::size_t p = 1; p <= kLongestPeriod && i + 2 * p <= m_groups.size(); ++p) {
+                const std::size_t covered = repeated(i, p);
+                if (covered > length) {
+                    length = covered;
+                    period = p;
+                }
+                if (p == 1 && covered >= kLongestPeriod) break;  // whatever is longer repeats the same block
+            }
+            if (period == 0) {
+                ++i;
+                continue;
+            }
+            found(std::vector<GroupId>(m_groups.begin() + i, m_groups.begin() + i + length), period);
+            i += length;
+        }
+        m_groups.clear();
+    }
+
+  private:
+    static constexpr std::size_t kLongestPeriod = 8;
+
+    /// Equal groups get equal numbers; signatures are made only of those that could be equal to one nearby.
+    void number() {
+        const std::size_t count = m_groups.size();
+        m_number.assign(count, 0);
+        std::map<std::vector<std::uint64_t>, std::size_t> known;
+        for (std::size_t i = 0; i < count; ++i) {
+            bool wanted = false;
+            for (std::size_t d = 1; d <= kLongestPeriod && !wanted; ++d)
+                wanted = (i >= d && alike(m_outline, m_groups[i], m_groups[i - d])) ||
+                         (i + d < count && alike(m_outline, m_groups[i], m_groups[i + d]));
+            m_number[i] = wanted ? known.try_emplace(m_signature.of(m_groups[i]), i).first->second : count + i;
+        }
+    }
+
+    /// How many groups from the `begin`-th on repeat the first `period` of them, in whole turns each of which reads what the
+    /// one before makes; 0 if there are not enough. Two turns are enough for a single block, not for several.
+    std::size_t repeated(std::size_t begin, std::size_t period) const {
+        std::size_t turns = 1;
+        for (std::size_t next = begin + period; next + period <= m_groups.size(); next += period, ++turns) {
+            for (std::size_t k = 0; k < period; ++k)
+                if (m_number[next + k] != m_number[begin + k]) return turns >= least(period) ? turns * period : 0;
+            bool reads = false;
+            for (std::size_t a = next; a-- > next - period && !reads;)
+                for (std::size_t b = next; b < next + period && !reads; ++b) reads = follows(m_outline, m_groups[a], m_groups[b]);
+            if (!reads) break;
+        }
+        return turns >= least(period) ? turns * period : 0;
+    }
+    static std::size_t least(std::size_t period) { return period == 1 ? 2 : 3; }
+
+    const Outline& m_outline;
+    Signature m_signature;
+    std::vector<GroupId> m_groups;
+    std::vector<std::size_t> m_number;
+};
+
+}  // namespace
+
 void Outline::findRuns() {
     m_runOfGroup.assign(m_groups.size(), kNoRun);
     m_instanceOfGroup.assign(m_groups.size(), 0);
-    Signature signature(*this);
+    Stretch stretch(*this);
     for (std::size_t i = 0; i < m_groups.size(); ++i) {
-        GroupId last;
-        std::vector<std::uint64_t> lastSignature;
-        std::vector<GroupId> run;
         const auto close = [&] {
-            if (run.size() > 1) {
-                for (std::size_t k = 0; k < run.size(); ++k) {
-                    m_runOfGroup[run[k].index()] = static_cast<std::uint32_t>(m_runs.size());
-                    m_instanceOfGroup[run[k].index()] = static_cast<std::uint32_t>(k);
+            if (stretch.empty()) return;
+            stretch.takeRuns([&](const std::vector<GroupId>& all, std::size_t period) {
+                Run run{GroupId(i), {}, static_cast<std::uint32_t>(period), all};
+                for (std::size_t k = 0; k < all.size(); ++k) {
+                    m_runOfGroup[all[k].index()] = static_cast<std::uint32_t>(m_runs.size());
+                    m_instanceOfGroup[all[k].index()] = static_cast<std::uint32_t>(k / period);
+                    if (k % period == 0) run.instances.push_back(all[k]);
                 }
-                m_runs.push_back({GroupId(i), run});
-            }
-            run.clear();
-            last = {};
-            lastSignature.clear();
+                m_runs.push_back(std::move(run));
+            });
         };
         for (const Member& member : m_groups[i].members) {
             if (member.expr.valid() && isConstant(m_graph->expr(member.expr))) continue;
             const bool module = member.group.valid() && group(member.group).kind == Kind::Module;
             if (module && group(member.group).exprs == group(member.group).constants) continue;
-            if (!module || group(member.group).exprs - group(member.group).constants < 2) {
-                close();
-                continue;
-            }
-            bool same = last.valid() && alike(*this, last, member.group);
-            std::vector<std::uint64_t> now;
-            if (same) {
-                if (lastSignature.empty()) lastSignature = signature.of(last);
-                now = signature.of(member.group);
-                same = now == lastSignature && follows(*this, last, member.group);
-            }
-            if (!same) {
-                close();
-                run.clear();
-            }
-            run.push_back(member.group);
-            last = member.group;
-            lastSignature = std::move(now);
+            if (module && group(member.group).exprs - group(member.group).constants >= 2) stretch.add(member.group);
+            else close();
         }
         close();
     }
@@ -194,9 +148,11 @@ std::vector<NodeId> Outline::counterparts(NodeId node) const {
     GroupId at = groupOf(made);
     while (at.valid() && runOf(at) == kNoRun) at = group(at).parent;
     if (!at.valid()) return found;
-    for (const GroupId other : m_runs[runOf(at)].instances) {
+    const Run& run = m_runs[runOf(at)];
+    const std::size_t place = run.placeOf(at);
+    for (std::size_t i = 0; i < run.instances.size(); ++i) {
         NodeId same;
-        forEachPair(*this, at, other, [&](const Member& mine, const Member& theirs) {
+        forEachPair(*this, at, run.groups[i * run.period + place], [&](const Member& mine, const Member& theirs) {
             if (mine.expr == made && mine.expr.valid()) same = m_graph->expr(theirs.expr).outputs[m_graph->node(node).outputIndex];
         });
         if (same.valid()) found.push_back(same);

@@ -51,6 +51,8 @@ struct ItemDescription {
     std::uint32_t hiddenConstants = 0;  ///< hidden inside a closed box, or read by a drawn operation
     std::uint32_t repeat = 0;           ///< Module: how many equal blocks it stands for; 0: itself alone
     std::uint32_t instance = 0;         ///< which of them it shows
+    std::uint32_t period = 1;           ///< with `repeat`: so many modules repeat in turn, and this is …
+    std::uint32_t turn = 0;             ///< … which of them
     ScopeId firstBlock, lastBlock;      ///< with `repeat`: the scopes of the first and the last
 };
 

@@ -92,9 +92,7 @@ void showInstance(const Outline& outline, ViewState& view, std::uint32_t run, st
     const std::vector<GroupId>& instances = outline.runs()[run].instances;
     if (instance == before || instance >= instances.size()) return;
     view.shownInstance[scopeOf(outline, run)] = instance;
-    const GroupId from = instances[before], to = instances[instance];
-    setOpen(outline, view, to, isOpen(outline, view, from));
-    forEachPair(outline, from, to, [&](const Outline::Member& mine, const Outline::Member& theirs) {
+    const auto join = [&](const Outline::Member& mine, const Outline::Member& theirs) {
         if (!mine.group.valid() || !theirs.group.valid()) return;
         setOpen(outline, view, theirs.group, isOpen(outline, view, mine.group));
         const std::uint32_t inner = outline.runOf(mine.group);
@@ -102,7 +100,13 @@ void showInstance(const Outline& outline, ViewState& view, std::uint32_t run, st
         const std::uint32_t other = outline.runOf(theirs.group);
         view.shownInstance[scopeOf(outline, other)] = shownInstance(outline, view, inner);
         setFolded(outline, view, other, !view.unfolded.contains(scopeOf(outline, inner)));
-    });
+    };
+    const Outline::Run& all = outline.runs()[run];
+    for (std::uint32_t k = 0; k < all.period; ++k) {
+        const GroupId from = all.groups[before * all.period + k], to = all.groups[instance * all.period + k];
+        setOpen(outline, view, to, isOpen(outline, view, from));
+        forEachPair(outline, from, to, join);
+    }
 }
 
 void setFolded(const Outline& outline, ViewState& view, std::uint32_t run, bool folded) {

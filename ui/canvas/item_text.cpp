@@ -77,6 +77,7 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (what.repeat > 0) {
         const QString shown = out.title;
         out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(what.repeat);
+        if (what.period > 1) out.title += QStringLiteral(", %1 of %2 in turn").arg(what.turn + 1).arg(what.period);
         if (what.open) out.qualname += (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
     }
     if (!what.open) {

@@ -92,7 +92,7 @@ class ItemFinder {
         const std::uint32_t run = m_outline.runOf(id);
         if (!isFolded(m_outline, m_view, run)) return false;
         if (m_outline.instanceOf(id) == shownInstance(m_outline, m_view, run)) {
-            m_folded.push_back(run);
+            if (m_outline.runs()[run].groups[std::size_t{shownInstance(m_outline, m_view, run)} * m_outline.runs()[run].period] == id) m_folded.push_back(run);
             return false;
         }
         ++m_draft.foldedBlocks;
@@ -108,16 +108,18 @@ class ItemFinder {
         m_draft.blockOf.assign(m_graph.exprCount(), kNone);
         for (const std::uint32_t run : m_folded) {
             const std::uint32_t shown = shownInstance(m_outline, m_view, run);
-            const std::vector<GroupId>& instances = m_outline.runs()[run].instances;
-            for (std::uint32_t i = 0; i < instances.size(); ++i) {
+            const Outline::Run& all = m_outline.runs()[run];
+            for (std::uint32_t i = 0; i < all.instances.size(); ++i) {
                 const auto block = static_cast<std::uint32_t>(m_draft.blocks.size());
                 FoldedBlock made{run, i, i == shown, kNone, 0};
                 bool first = true;
-                forEachExpr(m_outline, instances[i], [&](ExprId expr) {
-                    std::uint32_t& at = m_draft.blockOf[expr.index()];
-                    if (std::exchange(first, false)) made.parent = at;
-                    at = block;
-                });
+                for (std::uint32_t k = 0; k < all.period; ++k) {
+                    forEachExpr(m_outline, all.groups[i * all.period + k], [&](ExprId expr) {
+                        std::uint32_t& at = m_draft.blockOf[expr.index()];
+                        if (std::exchange(first, false)) made.parent = at;
+                        at = block;
+                    });
+                }
                 if (made.parent != kNone) made.depth = m_draft.blocks[made.parent].depth + 1;
                 m_draft.blocks.push_back(made);
             }
@@ -125,12 +127,12 @@ class ItemFinder {
         // Inner runs first: what is inside a shown block must have its items before they are taken over.
         for (auto it = m_folded.rbegin(); it != m_folded.rend(); ++it) {
             const std::uint32_t shown = shownInstance(m_outline, m_view, *it);
-            const std::vector<GroupId>& instances = m_outline.runs()[*it].instances;
-            const GroupId from = instances[shown];
-            for (std::uint32_t i = 0; i < instances.size(); ++i) {
-                if (i == shown) continue;
-                takeOver(m_outline.group(from).scope, m_outline.group(instances[i]).scope);
-                forEachPair(m_outline, from, instances[i], [&](const Outline::Member& mine, const Outline::Member& theirs) {
+            const Outline::Run& all = m_outline.runs()[*it];
+            for (std::uint32_t i = 0; i < all.groups.size(); ++i) {
+                if (i / all.period == shown) continue;
+                const GroupId from = all.groups[shown * all.period + i % all.period];
+                takeOver(m_outline.group(from).scope, m_outline.group(all.groups[i]).scope);
+                forEachPair(m_outline, from, all.groups[i], [&](const Outline::Member& mine, const Outline::Member& theirs) {
                     if (mine.expr.valid()) m_draft.exprItems[theirs.expr.index()] = m_draft.exprItems[mine.expr.index()];
                     if (mine.group.valid() && m_outline.group(mine.group).kind == Kind::Module)
                         takeOver(m_outline.group(mine.group).scope, m_outline.group(theirs.group).scope);
@@ -198,10 +200,13 @@ class ItemFinder {
         item.key = {ItemKind::Module, {}, group.scope, group.body, {}};
         item.group = id;
         if (const std::uint32_t run = m_outline.runOf(id); isFolded(m_outline, m_view, run)) {
-            const std::vector<GroupId>& blocks = m_outline.runs()[run].instances;
-            item.what.repeat = static_cast<std::uint32_t>(blocks.size());
-            item.what.firstBlock = m_outline.group(blocks.front()).scope;
-            item.what.lastBlock = m_outline.group(blocks.back()).scope;
+            const Outline::Run& all = m_outline.runs()[run];
+            const std::size_t place = all.placeOf(id);
+            item.what.repeat = static_cast<std::uint32_t>(all.instances.size());
+            item.what.period = all.period;
+            item.what.turn = static_cast<std::uint32_t>(place);
+            item.what.firstBlock = m_outline.group(all.groups[place]).scope;
+            item.what.lastBlock = m_outline.group(all.groups[all.groups.size() - all.period + place]).scope;
             item.what.instance = m_outline.instanceOf(id);
         }
         const bool open = item.what.open;

@@ -162,7 +162,7 @@ class TestOutline : public QObject {
     void whatDiffersIsNotFolded() {
         // Experts stand side by side: equal, but no chain.
         QVERIFY(runLengths(Outline(mixtureOfExperts(1, 6))).empty());
-        for (const char* difference : {"attribute", "type", "wiring", "literal", "operator", "nothing"}) {
+        for (const char* difference : {"attribute", "type", "wiring", "literal", "operator", "table", "nothing"}) {
             GraphMaker m;
             const std::string what = difference;
             NodeId x = m.input("x"), y = m.input("y");
@@ -173,6 +173,8 @@ class TestOutline : public QObject {
                 const NodeId b = m.op("Relu", {odd && what == "wiring" ? x : a});
                 const NodeId c = m.op("Mul", {a, b});
                 if (odd && what == "attribute") m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("axis", std::int64_t{1});
+                if (what == "table")  // the last of 600 numbers
+                    m.graph().mutableExpr(m.graph().node(c).producer).attributes.set("table", table(odd ? 8 : 7));
                 if (odd && what == "type") m.graph().setType(b, sonde::tensor::TypeInfo::tensor(sonde::tensor::DType::Float32));
                 if (odd && what == "literal")
                     m.graph().setArguments(m.graph().node(c).producer, {Argument::of(a), Argument::of(sonde::tensor::Value::ofInt(2))});
@@ -182,6 +184,43 @@ class TestOutline : public QObject {
             const std::vector<std::size_t> lengths = runLengths(Outline(m.done({x})));
             QCOMPARE(lengths, (std::vector<std::size_t>{what == "nothing" ? std::size_t{3} : std::size_t{2}}));
         }
+    }
+
+    static sonde::tensor::Tensor table(std::int64_t last) {
+        std::vector<std::int64_t> numbers(600, 1);
+        numbers.back() = last;
+        return sonde::tensor::Tensor::of<std::int64_t>(sonde::tensor::Shape{600}, numbers);
+    }
+
+    /// Blocks with an operation each for a letter: equal letters are equal blocks.
+    static std::shared_ptr<const InternalGraph> blocks(const std::string& letters) {
+        GraphMaker m;
+        NodeId x = m.input("x");
+        for (std::size_t i = 0; i < letters.size(); ++i) {
+            m.enter("b" + std::to_string(i), std::string(1, letters[i]));
+            x = m.op("Add", {m.op(std::string("Op") + letters[i], {x}), x});
+            m.leave();
+        }
+        return m.done({x});
+    }
+
+    void blocksThatRepeatInTurnAreARun() {
+        struct Case {
+            const char* letters;
+            std::vector<std::pair<std::uint32_t, std::size_t>> runs;  // period, instances
+        };
+        for (const Case& test : {Case{"ABABAB", {{2, 3}}}, Case{"ABABABA", {{2, 3}}}, Case{"AAAAAB", {{1, 5}}}, Case{"AABAABAAB", {{3, 3}}},
+                                 Case{"ABAB", {}}, Case{"CABCABCABDD", {{3, 3}, {1, 2}}}, Case{"ABCD", {}}}) {
+            const Outline outline(blocks(test.letters));
+            std::vector<std::pair<std::uint32_t, std::size_t>> runs;
+            for (const Outline::Run& run : outline.runs()) runs.emplace_back(run.period, run.instances.size());
+            QVERIFY2(runs == test.runs, test.letters);
+        }
+        const Outline outline(blocks("ABABAB"));
+        const auto& graph = outline.graph();
+        const std::vector<NodeId> same = outline.counterparts(graph.node(graph.findNode("OpB_2")).id);
+        QCOMPARE(same.size(), std::size_t{3});
+        for (std::size_t i = 0; i < 3; ++i) QCOMPARE(graph.scopeOf(same[i]).qualname, "b" + std::to_string(2 * i + 1));
     }
 
     void aHundredThousandOperationsAreQuick() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "core/document/document.h"
 #include "core/layout/scene.h"
@@ -256,6 +257,37 @@ class TestScene : public QObject {
         }
     }
 
+    void blocksInTurnFoldTogether() {
+        lg::GraphMaker m;
+        NodeId x = m.input("x");
+        for (int i = 0; i < 8; ++i) {
+            m.enter("b" + std::to_string(i), i % 2 ? "Local" : "Global");
+            x = m.op("Add", {m.op(i % 2 ? "Relu" : "Tanh", {x}), x});
+            m.leave();
+        }
+        Composer compose(m.done({x}));
+        compose.view.foldFrom = 3;
+        for (const std::uint32_t shown : {0u, 2u}) {
+            if (shown > 0) showInstance(compose.outline, compose.view, 0, shown);
+            const auto scene = compose();
+            QCOMPARE(brokenRule(*scene), std::string());
+            std::vector<std::string> chain;
+            for (const SceneItem& item : scene->items) {
+                if (item.what.kind != ItemKind::Module) continue;
+                QCOMPARE(item.what.repeat, 4u);
+                QCOMPARE(item.what.period, 2u);
+                QCOMPARE(item.what.instance, shown);
+                chain.push_back(compose.outline.graph().scope(item.what.scope).qualname);
+            }
+            QCOMPARE(chain, (std::vector<std::string>{"b" + std::to_string(2 * shown), "b" + std::to_string(2 * shown + 1)}));
+            QCOMPARE(scene->foldedBlocks, 6u);
+            QCOMPARE(scene->foldedExprs, 12u);
+            // x -> Global -> Local -> output and nothing back.
+            QCOMPARE(scene->edges.size(), std::size_t{3});
+            for (std::size_t i = 0; i < compose.outline.graph().exprCount(); ++i) QVERIFY(scene->itemOf(ExprId(i)).valid());
+        }
+    }
+
     void anyInstanceOfAFoldCanBeOpened() {
         Composer compose(lg::transformer(12));
         compose.view.foldFrom = 3;
@@ -391,6 +423,104 @@ class TestScene : public QObject {
         }
         for (std::size_t i = 0; i < segments.size(); ++i) QCOMPARE(segments[i], scene->edges[i].path.segments());
         QVERIFY(arrows > 0 && arrows <= scene->edges.size());
+    }
+
+    void partsStandSideBySide() {
+        lg::GraphMaker m;
+        std::vector<NodeId> results;
+        for (int i = 0; i < 40; ++i) results.push_back(m.op("Relu", {m.input("in" + std::to_string(i))}));
+        NodeId x = m.input("x");
+        for (int i = 0; i < 10; ++i) x = m.op("Tanh", {x});
+        Composer compose(m.done({x}));
+        for (LayoutWorkers* engine : {&compose.workers}) {
+            const auto scene = composeScene(compose.outline, compose.view, compose.options, *engine, compose.cache);
+            QVERIFY(scene);
+            QCOMPARE(brokenRule(**scene), std::string());
+            const double shape = (*scene)->bounds.width / (*scene)->bounds.height;
+            QVERIFY2(shape > 0.4 && shape < 3, std::to_string(shape).c_str());  // 41 in a row would be 5 times as wide as high
+        }
+    }
+
+    void orderIsStableUnderSmallChanges() {
+        // From left to right, first the convolutions and then what reads them.
+        const auto order = [](const Composer& compose, const SceneLayout& scene) {
+            std::vector<std::tuple<std::string, double, std::string>> places;
+            for (const SceneItem& item : scene.items) {
+                if (item.what.kind != ItemKind::Expr) continue;
+                const auto& expr = compose.outline.graph().expr(item.what.expr);
+                places.emplace_back(expr.op.name, item.rect.x, compose.outline.graph().node(expr.outputs[0]).name);
+            }
+            std::sort(places.begin(), places.end());
+            std::vector<std::string> names;
+            for (const auto& place : places) names.push_back(std::get<2>(place));
+            return names;
+        };
+        const auto branches = [](bool one) {
+            lg::GraphMaker m;
+            const NodeId x = m.input("x");
+            std::vector<NodeId> ends;
+            for (int b = 0; b < 5; ++b) {
+                NodeId y = m.op("Conv", {x}, "conv" + std::to_string(b));
+                y = m.op("Relu", {y}, "relu" + std::to_string(b));
+                if (one && b == 2) y = m.op("Tanh", {y}, "added");
+                ends.push_back(y);
+            }
+            return m.done({m.op("Concat", ends, "concat")});
+        };
+        Composer before(branches(false)), after(branches(true));
+        std::vector<std::string> a = order(before, *before()), b = order(after, *after());
+        std::erase(b, "added");
+        QCOMPARE(a, b);
+
+        // One module opened: those around it keep their order.
+        Composer compose(lg::mixtureOfExperts(1, 5));
+        openToDepth(compose.outline, compose.view, 1);
+        const auto siblings = [&](const SceneLayout& scene) {
+            std::vector<std::pair<double, std::string>> places;
+            for (const SceneItem& item : scene.items)
+                if (item.what.kind == ItemKind::Module) places.emplace_back(item.rect.center().x, compose.outline.graph().scope(item.what.scope).qualname);
+            std::sort(places.begin(), places.end());
+            std::vector<std::string> names;
+            for (const auto& place : places)
+                if (place.second.find("expert") != std::string::npos && place.second.find('.', 5) == place.second.rfind('.')) names.push_back(place.second);
+            return names;
+        };
+        const std::vector<std::string> closed = siblings(*compose());
+        for (std::size_t i = 0; i < compose.outline.groupCount(); ++i) {
+            const auto& group = compose.outline.group(GroupId(i));
+            if (group.kind == Outline::Kind::Module && compose.outline.graph().scope(group.scope).qualname == "moe0.expert2")
+                setOpen(compose.outline, compose.view, GroupId(i), true);
+        }
+        std::vector<std::string> opened = siblings(*compose());
+        std::erase_if(opened, [](const std::string& name) { return name.find("up") != std::string::npos || name.find("down") != std::string::npos; });
+        QCOMPARE(opened, closed);
+    }
+
+    void loopsAreJoinedToWhatIsAroundThem() {
+        lg::GraphMaker m;
+        const NodeId count = m.input("count"), go = m.input("go"), x = m.input("x");
+        const NodeId result = m.op("Loop", {count, go, x}, "loop");
+        const ExprId owner = m.graph().node(result).producer;
+        const BodyId body = m.graph().addBody(owner, "body");
+        const NodeId number = m.graph().addInput(body, "i", {}), goOn = m.graph().addInput(body, "goOn", {}), state = m.graph().addInput(body, "state", {});
+        const NodeId next = m.addIn(body, lg::ExprKind::Apply, "Add", "next", {state, number});
+        m.graph().setResult(body, lg::Argument::container(lg::Argument::Kind::Tuple, {lg::Argument::of(goOn), lg::Argument::of(next)}));
+        Composer compose(m.done({m.op("Relu", {result}, "relu")}));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        std::set<std::pair<std::string, std::string>> lines;
+        const auto name = [&](ItemId id) -> std::string {
+            const ItemDescription& what = scene->item(id).what;
+            if (what.kind == ItemKind::Output && !what.expr.valid()) return "result " + compose.outline.graph().node(what.values[0]).name;
+            const auto& outputs = compose.outline.graph().expr(what.expr).outputs;
+            return outputs.empty() ? "output" : compose.outline.graph().node(outputs[0]).name;
+        };
+        for (const SceneEdge& edge : scene->edges) lines.insert({name(edge.from), name(edge.to)});
+        for (const auto& line : std::vector<std::pair<std::string, std::string>>{
+                 {"count", "loop"}, {"go", "goOn"}, {"x", "state"}, {"state", "next"}, {"i", "next"}, {"result next", "relu"}, {"goOn", "result goOn"}})
+            QVERIFY2(lines.contains(line), (line.first + " -> " + line.second).c_str());
+        QVERIFY(!lines.contains({"loop", "relu"}));
     }
 
     void controlFlowShowsItsBodiesSideBySide() {

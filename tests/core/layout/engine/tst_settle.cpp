@@ -82,6 +82,33 @@ class TestSettle : public QObject {
         QVERIFY(path.bounds().y >= 460 && path.bounds().bottom() <= 500);
     }
 
+    void edgesAreLedRoundBoxes() {
+        Picture p;
+        p.graph.edges.push_back({0, 4});
+        p.layout.edges.push_back(line({120, 20}, {120, 500}));  // through box 2
+        p.graph.edges.push_back({4, 0});
+        p.layout.edges.push_back(line({110, 500}, {110, 20}));  // a way back, through it as well
+        settle(p.graph, p.layout);
+        for (std::size_t i = 5; i < 7; ++i) {
+            const Path& path = p.layout.edges[i];
+            QVERIFY(onBorder(p.layout.boxes[p.graph.edges[i].from], path.start()));
+            QVERIFY(onBorder(p.layout.boxes[p.graph.edges[i].to], path.end()));
+            for (const std::size_t box : {1, 2, 3}) QVERIFY(!crosses(path, p.layout.boxes[box], 0.1));
+        }
+        // It stays near: between box 1, which ends at 40, and box 3, which begins at 200.
+        for (const Point& point : p.layout.edges[5].points) QVERIFY(point.x > 40 && point.x < 200);
+    }
+
+    void curvesAreTestedAgainstRectangles() {
+        Path arc;  // a hump from (0, 0) to (100, 0): highest at y = 75
+        arc.moveTo({0, 0});
+        arc.curveTo({0, 100}, {100, 100}, {100, 0});
+        QVERIFY(passesThrough(arc, {40, 70, 20, 10}));
+        QVERIFY(!passesThrough(arc, {40, 76, 20, 10}));
+        QVERIFY(!passesThrough(arc, {30, 0, 40, 50}));
+        QVERIFY(passesThrough(arc, {-5, -5, 200, 200}));
+    }
+
     void longEdgeArrivesUprightAtItsPort() {
         Picture p;
         p.graph.edges.push_back({0, 4, std::nullopt, -18.0});
