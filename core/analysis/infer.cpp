@@ -35,6 +35,9 @@ constexpr int kDeepest = 200;
 /// A loop's body is inferred until its carried types no longer change, at most so often; deeper inside loops once.
 constexpr int kMostPasses = 4;
 constexpr int kDeepestRepeated = 3;
+/// Loops that are gone through pass by pass.
+constexpr std::int64_t kMostUnrolled = 64, kMostUnrolledExprs = 1024;
+constexpr int kDeepestUnrolled = 2;
 /// Of longer lists all elements have one type.
 constexpr std::size_t kLongestList = 1024;
 
@@ -214,6 +217,7 @@ class Inference {
         const bool isScript = expr.op.domain == "prim";
         std::vector<TypeInfo> carried;
         for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.push_back(typeOf(expr.arguments[i]));
+        const auto exact = isScript ? passByPass(expr, body, depth) : std::nullopt;
         if (!body.inputs.empty()) settle(body.inputs[0], isScript ? kindOf(ValueKind::Int) : TypeInfo::tensor(DType::Int64, Dims{}), {});
         if (body.inputs.size() > 1) {
             // The body runs only while the condition holds.
@@ -222,10 +226,41 @@ class Inference {
             settle(body.inputs[1], declared.shape ? declared : TypeInfo::of(yes), {yes, {}});
         }
         carried = inferRepeated(body, std::move(carried), 2, 1, depth);
-        for (std::size_t i = 0; i < expr.outputs.size() && i < carried.size(); ++i) settle(expr.outputs[i], carried[i], {});
+        for (std::size_t i = 0; i < expr.outputs.size() && i < carried.size(); ++i) {
+            if (exact && i < exact->size()) settle(expr.outputs[i], (*exact)[i].first, (*exact)[i].second);
+            else settle(expr.outputs[i], carried[i], {});
+        }
         for (std::size_t i = carried.size(); i < expr.outputs.size() && i + 1 < body.outputs.size(); ++i) {
             settle(expr.outputs[i], stacked(m_graph.node(body.outputs[i + 1]).type, tripCount(expr, body).dim(), 0), {});
         }
+    }
+
+    /// What a short loop of a script carries out, if it is certain how often it runs: lists that grow in it are whole, and
+    /// numbers have their values. Leaves the body's nodes as the last pass has them.
+    std::optional<std::vector<std::pair<TypeInfo, Known>>> passByPass(const Expr& expr, const Body& body, int depth) {
+        if (expr.arguments.size() < 2 || body.inputs.size() != expr.arguments.size() || body.outputs.size() + 1 != body.inputs.size()) return std::nullopt;
+        const Value trips = knownOf(expr.arguments[0]).value;
+        if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true || m_loops >= kDeepestUnrolled) return std::nullopt;
+        if (trips.toInt() < 0 || trips.toInt() > kMostUnrolled || trips.toInt() * static_cast<std::int64_t>(body.order.size()) > kMostUnrolledExprs) return std::nullopt;
+        std::vector<std::pair<TypeInfo, Known>> carried;
+        for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.emplace_back(typeOf(expr.arguments[i]), knownOf(expr.arguments[i]));
+        base::Diagnostics* const findings = m_findings;
+        base::Diagnostics ofPasses;
+        m_findings = &ofPasses;
+        ++m_loops;
+        bool goesOn = true;
+        for (std::int64_t pass = 0; pass < trips.toInt() && goesOn; ++pass) {
+            settle(body.inputs[0], kindOf(ValueKind::Int), {Value::ofInt(pass), {}, false});
+            settle(body.inputs[1], kindOf(ValueKind::Bool), {Value::ofBool(true), {}, false});
+            for (std::size_t i = 0; i < carried.size(); ++i) settle(body.inputs[i + 2], carried[i].first, carried[i].second);
+            inferBody(body.id, depth + 1);
+            for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = {m_graph.node(body.outputs[i + 1]).type, m_known[body.outputs[i + 1].index()]};
+            goesOn = truthOf(m_known[body.outputs[0].index()].value) == true;
+        }
+        --m_loops;
+        m_findings = findings;
+        if (!goesOn) return std::nullopt;
+        return carried;
     }
 
     Symbolic tripCount(const Expr& expr, const Body& body) const {
@@ -558,7 +593,9 @@ class Inference {
                                        (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
                                    {}});
         } else {
-            m_graph.setType(node, merged(declared, inferred));
+            TypeInfo type = merged(declared, inferred);
+            nameCounts(node, type);
+            m_graph.setType(node, std::move(type));
         }
         if (known.value.isNone() && known.elements) {
             const TypeInfo& type = m_graph.node(node).type;
@@ -568,6 +605,18 @@ class Inference {
         const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kLargestFollowed;
         if (!small) known.value = {};
         m_known[node.index()] = std::move(known);
+    }
+
+    /// How many there are of something is a number that only the data tells: it has a name, as extents of inputs have.
+    void nameCounts(NodeId node, TypeInfo& type) const {
+        static constexpr std::string_view kCounting[] = {"NonZero", "Unique", "Compress", "NonMaxSuppression", "nonzero", "argwhere", "masked_select", "_unique", "_unique2",
+                                                         "unique_consecutive", "unique_dim", "unique_dim_consecutive", "nms"};
+        const Expr& producer = m_graph.expr(m_graph.node(node).producer);
+        if (m_loops > 0 || !type.shape || std::ranges::find(kCounting, producer.op.name) == std::end(kCounting)) return;
+        for (std::size_t i = 0; i < type.shape->size(); ++i) {
+            Dim& dim = (*type.shape)[i];
+            if (!dim.known() && dim.symbol.empty()) dim.symbol = plainName(m_graph.node(node).name) + "." + std::to_string(i);
+        }
     }
 
     void note(const Expr& expr, const std::string& what) {

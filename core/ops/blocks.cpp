@@ -116,6 +116,21 @@ base::Result<void> col2im(KernelContext& context) {
     return setNarrow(context, 0, y, x.dtype());
 }
 
+base::Result<void> inferCol2Im(InferContext& context) {
+    const auto image = context.elements(1), block = context.elements(2);
+    std::optional<Dims> dims;
+    if (image) {
+        tensor::Symbolic taps = tensor::Symbolic::of(std::int64_t{1});
+        for (std::size_t i = 0; block && i < block->size(); ++i) taps = taps * (*block)[i];
+        const bool hasRows = context.in(0).shape && context.in(0).shape->size() == 3;
+        dims = Dims{hasRows ? context.in(0).shape->front() : tensor::Dim{}, {}};
+        if (hasRows && block && taps.constant() != 0) (*dims)[1] = floorDiv(tensor::Symbolic::of((*context.in(0).shape)[1]), taps).dim();
+        for (const tensor::Symbolic& extent : *image) dims->push_back(extent.dim());
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 /// By elimination with the largest pivot.
 double determinant(std::vector<double> a, std::size_t n) {
     double result = 1;
@@ -214,6 +229,15 @@ base::Result<void> tensorScatter(KernelContext& context) {
 }
 
 /// Attention with bodies that change the scores and the probabilities. Q, K, V [B, H, S, d].
+/// Q [N,H,L,E], V [N,G,S,F] -> [N,H,L,F]
+base::Result<void> inferFlexAttention(InferContext& context) {
+    const auto &q = context.in(0).shape, &v = context.in(2).shape;
+    std::optional<Dims> dims = q;
+    if (dims && dims->size() == 4) (*dims)[3] = v && v->size() == 4 ? (*v)[3] : tensor::Dim{};
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
 base::Result<void> flexAttention(KernelContext& context) {
     const Tensor &q = context.in(0), &k = context.in(1), &v = context.in(2);
     const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(1) > 0 && q.dim(1) % k.dim(1) == 0 && q.dim(3) == k.dim(3) && k.dim(2) == v.dim(2) && k.dim(1) == v.dim(1) &&
@@ -276,7 +300,7 @@ void define_blocks(Registry& registry) {
                          return {};
                      }));
     registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform).in("input", kNumbers).in("image_shape", kInt64).in("block_shape", kInt64).out("output")
-                     .attrInts("dilations").attrInts("pads").attrInts("strides").runs(col2im));
+                     .attrInts("dilations").attrInts("pads").attrInts("strides").runs(col2im, inferCol2Im));
     registry.add(Row("Det", 11, "determinants of square matrices", Category::Reduction).in("X", kFloats).out("Y").runs(det, [](InferContext& context) -> base::Result<void> {
         std::optional<Dims> dims = context.in(0).shape;
         if (dims && dims->size() >= 2) dims->resize(dims->size() - 2);
@@ -292,7 +316,7 @@ void define_blocks(Registry& registry) {
                      .optionalIn("write_indices", kInt64).out("present_cache").attrInt("axis", -2).attrString("mode", "linear").runs(tensorScatter, inferSame));
     registry.add(Row("FlexAttention", 1, "attention whose scores and probabilities bodies may change", Category::Attention).domain("ai.onnx.preview").in("Q", kFloats, "T").in("K", kFloats, "T")
                      .in("V", kFloats, "T").out("Y").attr("score_mod", AttributeKind::Body).attr("prob_mod", AttributeKind::Body).attr("scale", AttributeKind::Float)
-                     .attr("softmax_precision", AttributeKind::Int).runs(flexAttention));
+                     .attr("softmax_precision", AttributeKind::Int).runs(flexAttention, inferFlexAttention));
 }
 
 }  // namespace sonde::ops

@@ -55,6 +55,32 @@ base::Result<void> extractFeatures(KernelContext& context) {
     return {};
 }
 
+base::Result<void> inferExtracted(InferContext& context) {
+    const auto& shape = context.in(0).shape;
+    if (!shape || shape->empty()) {
+        setLike(context, 0, std::nullopt);
+        return {};
+    }
+    const auto count = context.in(1).shape ? tensor::product(*context.in(1).shape).dim() : tensor::Dim{};
+    Dims dims = shape->size() == 1 ? Dims{tensor::Dim::of(1), {}} : *shape;
+    dims.back() = count;
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+base::Result<void> inferFloats(InferContext& context) {
+    context.set(0, TypeInfo::tensor(DType::Float32, context.in(0).shape));
+    return {};
+}
+
+base::Result<void> inferOneHot(InferContext& context) {
+    const std::size_t texts = context.attributes().getStrings("cats_strings").size();
+    std::optional<Dims> dims = context.in(0).shape;
+    if (dims) dims->push_back(tensor::Dim::of(static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts("cats_int64s").size())));
+    context.set(0, TypeInfo::tensor(DType::Float32, std::move(dims)));
+    return {};
+}
+
 /// y = f(x, column) for every element, in float32 or the input's float type.
 template <typename F>
 base::Result<void> mapFeatures(KernelContext& context, DType dtype, F f) {
@@ -213,6 +239,18 @@ base::Result<void> labelEncoder(KernelContext& context) {
     return encode(context, *keys, *values);
 }
 
+base::Result<void> inferLabels(InferContext& context) {
+    const auto values = listed(context.attributes(), "values_");
+    context.set(0, TypeInfo::tensor(values ? values->dtype() : DType::Undefined, context.in(0).shape));
+    return {};
+}
+
+base::Result<void> inferClassLabels(InferContext& context) {
+    const DType dtype = context.in(0).dtype;
+    context.set(0, TypeInfo::tensor(dtype == DType::String ? DType::Int64 : dtype == DType::Undefined ? dtype : DType::String, context.in(0).shape));
+    return {};
+}
+
 /// Version 1: names to their position, or positions to names.
 base::Result<void> labelEncoderOfClasses(KernelContext& context) {
     const auto classes = context.attributes().getStrings("classes_strings");
@@ -227,25 +265,25 @@ base::Result<void> labelEncoderOfClasses(KernelContext& context) {
 }  // namespace
 
 void define_ml(Registry& registry) {
-    registry.add(mlRow("ArrayFeatureExtractor", 1, "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures));
+    registry.add(mlRow("ArrayFeatureExtractor", 1, "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures, inferExtracted));
     registry.add(mlRow("Binarizer", 1, "1 above a threshold, else 0").in("X", kFeatures).out("Y").attrFloat("threshold", 0).runs(binarize, inferSame));
     registry.add(mlRow("Scaler", 1, "(x − offset) · scale for each feature").in("X", kFeatures).out("Y").attr("offset", AttributeKind::Floats)
-                     .attr("scale", AttributeKind::Floats).runs(scale));
+                     .attr("scale", AttributeKind::Floats).runs(scale, inferFloats));
     registry.add(mlRow("Imputer", 1, "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
                      .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
-    registry.add(mlRow("Normalizer", 1, "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows));
+    registry.add(mlRow("Normalizer", 1, "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
     registry.add(mlRow("OneHotEncoder", 1, "A 1 at the place of the category").in("X").out("Y").attrInts("cats_int64s")
-                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot));
+                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot, inferOneHot));
     registry.add(mlRow("LabelEncoder", 1, "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
                      .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
-                     .runs(labelEncoderOfClasses));
+                     .runs(labelEncoderOfClasses, inferClassLabels));
     for (int since : {2, 4}) {
         registry.add(mlRow("LabelEncoder", since, "Each element replaced by what a table holds for it").in("X").out("Y")
                          .attr("keys_strings", AttributeKind::Strings).attrInts("keys_int64s").attr("keys_floats", AttributeKind::Floats)
                          .attr("keys_tensor", AttributeKind::Tensor).attr("values_strings", AttributeKind::Strings).attrInts("values_int64s")
                          .attr("values_floats", AttributeKind::Floats).attr("values_tensor", AttributeKind::Tensor)
                          .attr("default_tensor", AttributeKind::Tensor).attrInt("default_int64", -1).attrString("default_string", "_Unused")
-                         .attrFloat("default_float", -0.0).runs(labelEncoder));
+                         .attrFloat("default_float", -0.0).runs(labelEncoder, inferLabels));
     }
 }
 

@@ -63,6 +63,16 @@ base::Result<void> classify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, labels.size());
 }
 
+base::Result<void> inferRegressor(InferContext& context) {
+    setScoreType(context, 0, context.attributes().getInt("targets", 1));
+    return {};
+}
+
+base::Result<void> inferClassifier(InferContext& context) {
+    setScoreType(context, 1, setLabelType(context, "classlabels_ints"));
+    return {};
+}
+
 }  // namespace
 
 void define_ml_linear(Registry& registry) {
@@ -73,9 +83,9 @@ void define_ml_linear(Registry& registry) {
             .attrString("post_transform", "NONE");
         return made;
     };
-    registry.add(row("LinearRegressor", "Weighted sums of the features").attrInt("targets", 1).runs(regress));
+    registry.add(row("LinearRegressor", "Weighted sums of the features").attrInt("targets", 1).runs(regress, inferRegressor));
     registry.add(row("LinearClassifier", "The class with the largest weighted sum, and all scores").out("Z").attrInts("classlabels_ints")
-                     .attr("classlabels_strings", AttributeKind::Strings).attrInt("multi_class", 0).runs(classify));
+                     .attr("classlabels_strings", AttributeKind::Strings).attrInt("multi_class", 0).runs(classify, inferClassifier));
 }
 
 }  // namespace sonde::ops

@@ -174,6 +174,32 @@ base::Result<void> vectorizeFeatures(KernelContext& context) {
     return {};
 }
 
+base::Result<void> inferCastMap(InferContext& context) {
+    const std::string to = context.attributes().getString("cast_to", "TO_FLOAT");
+    const bool isDense = context.attributes().getString("map_form", "DENSE") == "DENSE";
+    const std::int64_t columns = isDense ? -1 : context.attributes().getInt("max_map", 1);
+    context.set(0, TypeInfo::tensor(to == "TO_FLOAT" ? DType::Float32 : to == "TO_INT64" ? DType::Int64 : DType::String,
+                                    std::vector<tensor::Dim>{tensor::Dim::of(1), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
+    return {};
+}
+
+/// The element type is that of the map's values, which only a run knows.
+base::Result<void> inferVocabulary(InferContext& context) {
+    const std::size_t words = std::max(context.attributes().getStrings("string_vocabulary").size(), context.attributes().getInts("int64_vocabulary").size());
+    context.set(0, TypeInfo::tensor(DType::Undefined, std::vector<tensor::Dim>{tensor::Dim::of(static_cast<std::int64_t>(words))}));
+    return {};
+}
+
+base::Result<void> inferColumns(InferContext& context) {
+    std::int64_t columns = 0;
+    for (const std::int64_t own : context.attributes().getInts("inputdimensions")) {
+        if (own < 0 || columns > (std::int64_t{1} << 40) || own > (std::int64_t{1} << 40)) return opError("inputdimensions has " + std::to_string(own));
+        columns += own;
+    }
+    setScoreType(context, 0, columns);
+    return {};
+}
+
 /// Texts to numbers or numbers to texts, by a table of pairs.
 base::Result<void> mapCategories(KernelContext& context) {
     const auto texts = context.attributes().getStrings("cats_strings");
@@ -221,11 +247,11 @@ void define_ml_maps(Registry& registry) {
     registry.add(row("ZipMap", "A map from class to score for each row").in("X", kFloat32).out("Z").attrInts("classlabels_int64s")
                      .attr("classlabels_strings", AttributeKind::Strings).runs(zipMap, inferZipMap));
     registry.add(row("CastMap", "The values of a map as a row").anyIn("X").out("Y").attrString("cast_to", "TO_FLOAT")
-                     .attrString("map_form", "DENSE").attrInt("max_map", 1).runs(castMap));
+                     .attrString("map_form", "DENSE").attrInt("max_map", 1).runs(castMap, inferCastMap));
     registry.add(row("DictVectorizer", "What a map holds for each word of a vocabulary").anyIn("X").out("Y").attrInts("int64_vocabulary")
-                     .attr("string_vocabulary", AttributeKind::Strings).runs(vectorizeDict));
+                     .attr("string_vocabulary", AttributeKind::Strings).runs(vectorizeDict, inferVocabulary));
     registry.add(row("FeatureVectorizer", "Columns of all inputs side by side").variadicIn("X", kFeatures).out("Y").attrInts("inputdimensions")
-                     .runs(vectorizeFeatures));
+                     .runs(vectorizeFeatures, inferColumns));
     registry.add(row("CategoryMapper", "Texts to numbers or back, by a table").in("X", kString | kInt64).out("Y").attrInts("cats_int64s")
                      .attr("cats_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                      .runs(mapCategories, inferCategories));

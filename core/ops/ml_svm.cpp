@@ -277,6 +277,19 @@ base::Result<void> classify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, columns);
 }
 
+base::Result<void> inferRegressor(InferContext& context) {
+    setScoreType(context, 0, 1);
+    return {};
+}
+
+/// Without probabilities a machine of more than two classes gives a score for each pair.
+base::Result<void> inferClassifier(InferContext& context) {
+    const std::int64_t classes = setLabelType(context, "classlabels_ints");
+    const bool isLinear = context.attributes().getInts("vectors_per_class").empty(), hasProbabilities = !context.attributes().getFloats("prob_a").empty();
+    setScoreType(context, 1, isLinear || hasProbabilities || classes <= 2 ? classes : -1);
+    return {};
+}
+
 }  // namespace
 
 void define_ml_svm(Registry& registry) {
@@ -289,10 +302,10 @@ void define_ml_svm(Registry& registry) {
         return made;
     };
     registry.add(row("SVMRegressor", "Regression by a support vector machine, or whether a row belongs to its one class")
-                     .attrInt("n_supports", 0).attrInt("one_class", 0).runs(regress));
+                     .attrInt("n_supports", 0).attrInt("one_class", 0).runs(regress, inferRegressor));
     registry.add(row("SVMClassifier", "The class that a support vector machine finds, and scores or probabilities").out("Z")
                      .attrInts("classlabels_ints").attr("classlabels_strings", AttributeKind::Strings).attr("prob_a", AttributeKind::Floats)
-                     .attr("prob_b", AttributeKind::Floats).attrInts("vectors_per_class").runs(classify));
+                     .attr("prob_b", AttributeKind::Floats).attrInts("vectors_per_class").runs(classify, inferClassifier));
 }
 
 }  // namespace sonde::ops

@@ -425,14 +425,8 @@ auto preparing(Make make) {
     };
 }
 
-tensor::Dim rowsOf(const InferContext& context) {
-    const auto& shape = context.in(0).shape;
-    return shape && shape->size() == 2 ? (*shape)[0] : shape && shape->size() == 1 ? tensor::Dim{1, {}} : tensor::Dim{};
-}
-
 base::Result<void> inferRegressor(InferContext& context) {
-    const tensor::Dim targets{context.attributes().getInt("n_targets", 1), {}};
-    context.set(0, TypeInfo::tensor(DType::Float32, Dims{rowsOf(context), targets}));
+    setScoreType(context, 0, context.attributes().getInt("n_targets", 1));
     return {};
 }
 
@@ -443,10 +437,7 @@ base::Result<void> inferEnsemble(InferContext& context) {
 }
 
 base::Result<void> inferClassifier(InferContext& context) {
-    const bool isText = !context.attributes().getStrings("classlabels_strings").empty();
-    const std::size_t classes = isText ? context.attributes().getStrings("classlabels_strings").size() : context.attributes().getInts("classlabels_int64s").size();
-    context.set(0, TypeInfo::tensor(isText ? DType::String : DType::Int64, Dims{rowsOf(context)}));
-    context.set(1, TypeInfo::tensor(DType::Float32, Dims{rowsOf(context), tensor::Dim{static_cast<std::int64_t>(classes), {}}}));
+    setScoreType(context, 1, setLabelType(context, "classlabels_int64s"));
     return {};
 }
 

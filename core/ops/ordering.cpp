@@ -183,6 +183,35 @@ base::Result<void> compress(KernelContext& context) {
     return kernels::gather(context, x, Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(kept.size())}, kept), axis);
 }
 
+/// How many are kept depends on the data.
+base::Result<void> inferCompress(InferContext& context) {
+    std::optional<Dims> dims = Dims{tensor::Dim{}};
+    if (context.attributes().has("axis")) {
+        dims = context.in(0).shape;
+        if (dims) {
+            SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), dims->size()));
+            (*dims)[axis] = tensor::Dim{};
+        }
+    }
+    setLike(context, 0, std::move(dims));
+    return {};
+}
+
+/// How many are different depends on the data; there is a place for each of the original ones.
+base::Result<void> inferUnique(InferContext& context) {
+    SONDE_TRY(inferCompress(context));
+    const auto& shape = context.in(0).shape;
+    tensor::Dim all;
+    if (shape && context.attributes().has("axis")) {
+        SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), shape->size()));
+        all = (*shape)[axis];
+    } else if (shape) {
+        all = tensor::product(*shape).dim();
+    }
+    for (const std::size_t output : {1, 2, 3}) context.set(output, TypeInfo::tensor(DType::Int64, Dims{output == 2 ? all : tensor::Dim{}}));
+    return {};
+}
+
 /// Order of two slices of a tensor, element by element; text by text.
 struct SliceLess {
     const Tensor& x;  ///< [n, size], float64 or string
@@ -329,9 +358,9 @@ void define_ordering(Registry& registry) {
                      .out("Indices").attrInt("axis", -1).attrInt("largest", 1).attrInt("sorted", 1).runs(topK, inferTopK));
     registry.add(Row("NonZero", 9, "the places of all elements that are not zero", Category::Tensor).in("X").out("Y").runs(nonZero, inferNonZero));
     registry.add(Row("Compress", 9, "the slices where a condition is true", Category::Tensor).in("input").in("condition", kBool).out("output").attr("axis", AttributeKind::Int)
-                     .runs(compress));
+                     .runs(compress, inferCompress));
     registry.add(Row("Unique", 11, "the different elements or slices, where they are, and how often", Category::Tensor).in("X").out("Y").out("indices", Arity::Optional)
-                     .out("inverse_indices", Arity::Optional).out("counts", Arity::Optional).attr("axis", AttributeKind::Int).attrInt("sorted", 1).runs(unique));
+                     .out("inverse_indices", Arity::Optional).out("counts", Arity::Optional).attr("axis", AttributeKind::Int).attrInt("sorted", 1).runs(unique, inferUnique));
     registry.add(Row("OneHot", 9, "one value at each index along a new axis, another elsewhere", Category::Tensor).in("indices", kNumbers).in("depth", kNumbers).in("values").out("output")
                      .attrInt("axis", -1).runs(oneHot, inferOneHot));
     registry.add(Row("ReverseSequence", 10, "turns sequences of different length round", Category::Tensor).in("input").in("sequence_lens", kInt64).out("Y").attrInt("batch_axis", 1)

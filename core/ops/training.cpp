@@ -110,6 +110,20 @@ base::Result<void> gradient(KernelContext&) {
     return opError("could not be written as operators when the model was opened; the findings about the model say why");
 }
 
+/// Tensors, then `states` of each, like the tensors; the inputs are rate, step, tensors, gradients, states.
+template <std::size_t states>
+base::Result<void> inferStep(InferContext& context) {
+    const std::size_t tensors = context.outputCount() / (1 + states);
+    for (std::size_t i = 0; tensors > 0 && i < context.outputCount(); ++i) context.set(i, context.in(2 + i % tensors));
+    return {};
+}
+
+/// One derivative, of the shape of what it is by, for each name in xs; these are the first inputs.
+base::Result<void> inferGradient(InferContext& context) {
+    for (std::size_t i = 0; i < context.outputCount() && i < context.attributes().getStrings("xs").size(); ++i) context.set(i, context.in(i));
+    return {};
+}
+
 }  // namespace
 
 void define_training(Registry& registry) {
@@ -122,12 +136,12 @@ void define_training(Registry& registry) {
     };
     registry.add(Row("Gradient", 1, "Derivatives of a tensor of the graph by others", Category::Other).domain("ai.onnx.preview.training")
                      .variadicIn("inputs").out("outputs", Arity::Variadic).required("xs", AttributeKind::Strings).attr("zs", AttributeKind::Strings)
-                     .required("y", AttributeKind::String).runs(gradient));
+                     .required("y", AttributeKind::String).runs(gradient, inferGradient));
     registry.add(row("Momentum", "One step of stochastic gradient descent with momentum").required("alpha", AttributeKind::Float)
-                     .required("beta", AttributeKind::Float).required("mode", AttributeKind::String).runs(momentum));
-    registry.add(row("Adagrad", "One step of the adaptive gradient method").attrFloat("decay_factor", 0).attrFloat("epsilon", 0).runs(adagrad));
+                     .required("beta", AttributeKind::Float).required("mode", AttributeKind::String).runs(momentum, inferStep<1>));
+    registry.add(row("Adagrad", "One step of the adaptive gradient method").attrFloat("decay_factor", 0).attrFloat("epsilon", 0).runs(adagrad, inferStep<1>));
     registry.add(row("Adam", "One step of adaptive moment estimation").attrFloat("alpha", 0.9).attrFloat("beta", 0.999)
-                     .attrFloat("epsilon", 0).attrFloat("norm_coefficient_post", 0).runs(adam));
+                     .attrFloat("epsilon", 0).attrFloat("norm_coefficient_post", 0).runs(adam, inferStep<2>));
 }
 
 }  // namespace sonde::ops

@@ -99,4 +99,19 @@ base::Result<void> setScores(KernelContext& context, std::size_t output, DType d
     return {};
 }
 
+tensor::Dim rowsOf(const InferContext& context) {
+    const auto& shape = context.in(0).shape;
+    return shape && shape->size() == 2 ? (*shape)[0] : shape && shape->size() == 1 ? tensor::Dim{1, {}} : tensor::Dim{};
+}
+
+void setScoreType(InferContext& context, std::size_t output, std::int64_t columns) {
+    context.set(output, TypeInfo::tensor(DType::Float32, std::vector<tensor::Dim>{rowsOf(context), tensor::Dim{columns < 0 ? -1 : columns, {}}}));
+}
+
+std::int64_t setLabelType(InferContext& context, std::string_view numbersName) {
+    const std::size_t texts = context.attributes().getStrings("classlabels_strings").size();
+    context.set(0, TypeInfo::tensor(texts > 0 ? DType::String : DType::Int64, std::vector<tensor::Dim>{rowsOf(context)}));
+    return static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts(numbersName).size());
+}
+
 }  // namespace sonde::ops

@@ -49,6 +49,13 @@ struct ClassLabels {
     void set(KernelContext& context, const std::vector<std::size_t>& picks) const;
 };
 
+// Inference: features [C] or [N,C] give N rows.
+tensor::Dim rowsOf(const InferContext& context);
+/// [N, columns] of float32 as an output; -1 columns: not known.
+void setScoreType(InferContext& context, std::size_t output, std::int64_t columns);
+/// A label for each row as output 0. Gives the number of labels.
+std::int64_t setLabelType(InferContext& context, std::string_view numbersName);
+
 /// Rows of scores as a float tensor; every row must have the same length.
 base::Result<void> setScores(KernelContext& context, std::size_t output, DType dtype, const std::vector<std::vector<double>>& rows,
                              std::size_t columns);

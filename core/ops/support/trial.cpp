@@ -27,7 +27,7 @@ constexpr std::int64_t kFirstSize = 12, kStep = 12;
 /// Extents of the results of these depend on the numbers.
 bool dependsOnData(const OpDef& op, const InferContext& context) {
     static const std::set<std::string_view> names{"nonzero", "nonzero_numpy", "argwhere", "masked_select", "_unique", "_unique2", "unique_consecutive", "unique_dim",
-                                                  "unique_dim_consecutive", "bincount", "_pack_padded_sequence", "_pad_packed_sequence", "histc"};
+                                                  "unique_dim_consecutive", "bincount", "nms", "_pack_padded_sequence", "_pad_packed_sequence", "histc"};
     const std::string_view name = op.name, base = name.substr(0, name.find('.'));
     if (names.contains(base) || name == "where" || name == "repeat_interleave.Tensor") return true;
     if (name == "repeat_interleave.self_Tensor") return context.constant(1).isNone();
@@ -311,7 +311,7 @@ void inferByTrial(const OpDef& op, InferContext& context) {
 void defineTrials(Registry& registry) {
     for (const OpDef* row : registry.rows()) {
         const bool hasBodies = row->name == "If" || row->name == "Loop" || row->name == "cond";
-        if ((row->domain != "aten" && row->domain != "prim") || row->infer || !row->kernel || hasBodies) continue;
+        if ((row->domain != "aten" && row->domain != "prim" && row->domain != "torchvision") || row->infer || !row->kernel || hasBodies) continue;
         OpDef tried = *row;
         const OpDef bare = *row;
         tried.infer = [bare](InferContext& context) -> base::Result<void> {
