@@ -33,6 +33,7 @@ inline base::Result<void> write(const std::filesystem::path& path, const graph::
             SONDE_ASSIGN(tensor::Tensor weight, tensor::Tensor::zeros(tensor::DType::Float32, shape));
             graph.setType(node, tensor::TypeInfo::tensor(tensor::DType::Float32, shape));
             graph.setConstant(node, std::move(weight));
+            expr.op = {};  // an initializer of the file
             expr.isParameter = true;
         } else if (expr.kind == graph::ExprKind::Apply) {
             const std::size_t wanted = kOne.contains(expr.op.name) ? 1 : kTwo.contains(expr.op.name) ? 2 : 0;

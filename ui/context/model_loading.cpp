@@ -16,6 +16,9 @@ namespace {
 /// A graph with no more operations than this is shown with every module open.
 constexpr std::uint32_t kSmallGraph = 24;
 
+/// So many findings of a file are listed one by one: nobody reads more, and each takes time in every list that shows it.
+constexpr std::size_t kFindingsTold = 300;
+
 QString textOf(const std::string& text) { return QString::fromStdString(text); }
 
 }  // namespace
@@ -164,10 +167,14 @@ void InspectorContext::adopt(Loaded loaded) {
                    tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format))
                        .arg(m_outline->group(m_outline->root()).exprs),
                    textOf(m_document->location), {}, {}});
+    std::size_t told = 0;
     for (const base::Diagnostic& found : m_document->diagnostics) {
-        Message message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)};
-        report(message);
+        if (told++ == kFindingsTold) break;
+        report(Message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)});
     }
+    if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
+        report(Message{base::Severity::Info, tr("%1 more findings are not listed").arg(all - kFindingsTold),
+                       textOf(m_document->location), tr("sonde trace prints all of them"), {}});
     m_fileWatch.watch(textOf(m_document->location));
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();
