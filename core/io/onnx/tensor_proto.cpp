@@ -16,6 +16,8 @@ using tensor::Storage;
 using tensor::Tensor;
 
 constexpr std::size_t kSparseLimitBytes = std::size_t{1} << 30;
+/// Larger unaligned data is not copied until it is read. Each such tensor is a mapping of its own, of which there are few.
+constexpr std::size_t kDeferredFromBytes = std::size_t{256} << 10;
 
 /// Several elements to a byte, lowest bits first (onnx.proto, TensorProto.raw_data).
 void unpackBits(std::span<const std::byte> packed, std::size_t bits, bool isSigned, std::span<std::uint8_t> out) {
@@ -147,6 +149,14 @@ Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::
                             std::all_of(raw.begin(), raw.end(), [](std::byte b) { return std::to_integer<int>(b) <= 1; });
     if (bits >= 8 && aligned && cleanBools && header.numel > 0) {
         return Tensor::onStorage(header.dtype, header.shape, Storage::view(raw.data(), raw.size(), std::move(owner)));
+    }
+    if (bits >= 8 && cleanBools && raw.size() >= kDeferredFromBytes) {
+        // Weights that the file does not align are copied by whoever reads them first: a model that is only looked at
+        // opens without that, and takes no memory for them.
+        SONDE_ASSIGN(auto storage, Storage::deferred(raw.size(), [raw, owner = std::move(owner)](std::byte* out) {
+                         std::memcpy(out, raw.data(), raw.size());
+                     }));
+        return Tensor::onStorage(header.dtype, header.shape, std::move(storage));
     }
     SONDE_ASSIGN(Tensor tensor, Tensor::allocate(header.dtype, header.shape));
     if (header.numel == 0) return tensor;
