@@ -31,7 +31,7 @@ class LayoutWorkers {
     /// Starts the helpers already, so that the first layout need not wait for them to load Graphviz. Returns at once.
     void start();
 
-    static constexpr std::chrono::milliseconds kDefaultBudget{1500};
+    static constexpr std::chrono::milliseconds kDefaultBudget{600};
 
     /// Graphviz's picture, or within `budget` of wall time the layered engine's with `BoxLayout::note` saying why.
     /// Graphs that Graphviz could not do within the budget by all experience are not given to it. A stop request ends
