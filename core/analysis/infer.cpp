@@ -7,6 +7,7 @@
 #include "core/analysis/infer_index.h"
 #include "core/analysis/infer_types.h"
 #include "core/analysis/known_values.h"
+#include "core/base/current_stop.h"
 #include "core/ops/support/common_type.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
@@ -80,7 +81,10 @@ class Inference {
     void inferBody(BodyId id, int depth) {
         if (depth > kDeepest) return;
         const std::vector<ExprId> order = m_graph.body(id).order;
-        for (ExprId expr : order) inferExpr(expr, depth);
+        for (ExprId expr : order) {
+            if (base::stopRequested()) return;
+            inferExpr(expr, depth);
+        }
     }
 
   private:

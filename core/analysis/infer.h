@@ -10,6 +10,7 @@ namespace sonde::analysis {
 
 /// Shapes and dtypes of all nodes, bodies included, from the types of the inputs and constants, following shape
 /// computations through the values that are known before a run (Shape → Gather → Concat → Reshape).
+/// Where base::stopRequested(), the rest stays as it is.
 /// Writes them into the graph's nodes; a declared type that says less is refined, one that disagrees stays and becomes a
 /// finding. Extents are expressions of the inputs' symbols where they can be ("(H+1)//2"); an extent of an input that has no
 /// name gets one, "x.0". Operators that are unknown or cannot infer leave their outputs as declared. Never fails.

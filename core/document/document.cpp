@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "core/base/current_stop.h"
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
 #include "core/document/finish.h"
@@ -102,6 +103,7 @@ Result<void> complete(Document& document, const OpenOptions& options, const base
 }  // namespace
 
 Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
+    const base::StopScope stop(work.stop);
     if (std::string_view(model).starts_with(kZoo)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
         SONDE_TRY(complete(*document, options, work));

@@ -53,7 +53,9 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     unfoldGradients(*document, model.graph);
     const std::vector<graph::NodeId>& outputs = model.graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i) document->outputs.push_back({model.outputNames[i], outputs[i]});
+    if (work.cancelled()) return base::cancelled("opening the model");
     finish(*document, std::move(model.graph), work);
+    if (work.cancelled()) return base::cancelled("inferring shapes");
     return document;
 }
 

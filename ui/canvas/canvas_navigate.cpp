@@ -42,7 +42,7 @@ void GraphCanvas::flyTo(const Camera& camera) {
 }
 
 void GraphCanvas::fit() {
-    if (m_painter) flyTo(Camera::fitting(toQt(scene()->bounds), size(), 24, 1.0));
+    if (m_painter) flyTo(m_overlays->fitted(toQt(scene()->bounds)));
 }
 
 void GraphCanvas::fitSelection() {

@@ -21,6 +21,7 @@ QLabel* plate(QWidget* parent) {
     auto* label = new QLabel(parent);
     label->setAutoFillBackground(true);
     label->setMargin(4);
+    label->setFrameStyle(QFrame::Box | QFrame::Plain);  // what it lies over looks covered and not cut off
     label->setTextFormat(Qt::RichText);
     label->hide();
     return label;
@@ -128,6 +129,19 @@ void CanvasOverlays::arrange() {
     m_path->move(kGap, kGap);
     m_close->adjustSize();
     m_close->move(size.width() - m_close->width() - kGap / 2, kGap / 2);
+}
+
+Camera CanvasOverlays::fitted(const QRectF& bounds) const {
+    constexpr double kMargin = 24, kWorthIt = 0.7;
+    const QSizeF size = m_canvas.size();
+    const Camera whole = Camera::fitting(bounds, size, kMargin, 1.0);
+    if (m_map->isHidden()) return whole;
+    const QRectF map = QRectF(m_map->geometry()).adjusted(-kGap, -kGap, kGap, kGap);
+    const auto under = m_canvas.m_painter->index().within({whole.toScene(map.topLeft(), size), map.size() / whole.scale}).items;
+    if (std::all_of(under.begin(), under.end(), [&](std::uint32_t id) { return m_canvas.scene()->items[id].what.open; })) return whole;
+    Camera beside = Camera::fitting(bounds, {map.left(), size.height()}, kMargin, 1.0);
+    beside.centre.rx() += (size.width() - map.left()) / 2 / beside.scale;
+    return beside.scale < kWorthIt * whole.scale ? whole : beside;
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {

@@ -12,6 +12,7 @@ class QWidget;
 namespace sonde::canvas {
 
 class GraphCanvas;
+struct Camera;
 class Legend;
 class OverviewMap;
 
@@ -28,6 +29,10 @@ class CanvasOverlays : public QObject {
     /// Other marks may stand in the picture.
     void refreshLegend();
     void arrange();
+
+    /// The camera that shows all of `bounds`, beside the map if that would lie over some of it and the picture stays large.
+    /// Needs a picture.
+    Camera fitted(const QRectF& bounds) const;
 
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);

@@ -244,6 +244,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     m_hoverItem = {};
     m_hoverEdge = -1;
     m_marks.flags = computeFlags();
+    m_overlays->refresh();
     if (m_firstLayout || !before) {
         placeFirst();
         if (m_keptPlace && m_keptPlace->location == m_context.location()) {
@@ -273,7 +274,6 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
             if (m_toldNotes.insert(note).second)
                 m_context.report(context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
     }
-    m_overlays->refresh();
     Q_EMIT sceneChanged();
     Q_EMIT cameraChanged();
     if (final && m_wantedView) ensureVisible(*std::exchange(m_wantedView, std::nullopt));
@@ -283,7 +283,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
 
 void GraphCanvas::placeFirst() {
     const QRectF all = toQt(scene()->bounds);
-    Camera whole = Camera::fitting(all, size(), 24, 1.0);
+    Camera whole = m_overlays->fitted(all);
     // A picture too large to be read as a whole is shown from where it begins.
     constexpr double kReadable = 0.5;
     if (whole.scale < kReadable) {
@@ -293,7 +293,7 @@ void GraphCanvas::placeFirst() {
                 begin = toQt(scene()->item(id).rect).center();
                 break;
             }
-        whole.scale = std::clamp(Camera::fitting(all, size(), 24, 1.0).scale, 0.7, 0.7);
+        whole.scale = 0.7;
         const QSizeF half = QSizeF(size()) / whole.scale / 2;
         const double margin = 24 / whole.scale;
         if (scene()->direction == layout::Direction::TopDown)

@@ -328,6 +328,7 @@ class InspectorContext : public QObject {
     struct ReadInputs;
 
     void load();
+    void failLoading(const base::Error& error);
     void adopt(Loaded loaded);
     void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline);
     void dropDocument();

@@ -30,7 +30,6 @@ void InspectorContext::open(const QString& model) {
 }
 
 void InspectorContext::load() {
-    const bool hadModel = m_document != nullptr;
     m_loadState = LoadState::Loading;
     m_traceOptions.groups = findsGroups();
     m_traceOptions.registeredLeaves.clear();
@@ -45,18 +44,25 @@ void InspectorContext::load() {
                 loaded.error = std::move(opened).error();
                 return loaded;
             }
+            if (work.cancelled()) {
+                loaded.error = base::cancelled("opening the model");
+                return loaded;
+            }
             loaded.document = *opened;
             loaded.outline = std::make_shared<layout::Outline>(loaded.document->graph);
             return loaded;
         },
-        [this, hadModel](Loaded loaded) {
-            if (!loaded.error) return adopt(std::move(loaded));
-            // What was open stays: a typing mistake must not take the user's model away.
-            m_loadState = hadModel ? LoadState::Loaded : LoadState::Failed;
-            if (m_whole && m_whole->location == m_location.toStdString()) m_traceOptions = m_whole->options;
-            if (loaded.error->kind != base::ErrorKind::Cancelled) report(*loaded.error);
-            Q_EMIT loadFailed(*loaded.error);
+        [this](Loaded loaded) {
+            loaded.error ? failLoading(*loaded.error) : adopt(std::move(loaded));
         });
+}
+
+/// What was open stays: a typing mistake must not take the user's model away.
+void InspectorContext::failLoading(const base::Error& error) {
+    m_loadState = m_document ? LoadState::Loaded : LoadState::Failed;
+    if (m_whole && m_whole->location == m_location.toStdString()) m_traceOptions = m_whole->options;
+    if (error.kind != base::ErrorKind::Cancelled) report(error);
+    Q_EMIT loadFailed(error);
 }
 
 void InspectorContext::show(std::shared_ptr<const document::Document> document) {
@@ -70,7 +76,12 @@ void InspectorContext::reload() {
     if (!m_location.isEmpty()) open(QString(m_location));
 }
 
-void InspectorContext::cancelLoading() { m_load.cancel(); }
+/// At once for who asked: the work itself ends where it next looks.
+void InspectorContext::cancelLoading() {
+    if (m_loadState != LoadState::Loading) return;
+    m_load.abandon();
+    failLoading(base::cancelled("opening the model"));
+}
 
 void InspectorContext::close() {
     m_load.abandon();

@@ -71,7 +71,9 @@ Result<OnnxModel> readOnnx(std::shared_ptr<const base::MappedFile> file, const b
     if (auto built = builder.build(graph); !built) return inFile(std::move(built).error(), *file);
     for (base::Diagnostic& diagnostic : builder.takeDiagnostics()) result.diagnostics.push_back(std::move(diagnostic));
     for (const onnx::ValueInfoProto& output : graph.outputs) result.outputNames.emplace_back(output.name);
+    if (work.cancelled()) return base::cancelled("reading the graph");
     onnx::assignScopes(builder.mutableGraph(), result.modules, builder.hints(), builder.calls());
+    if (work.cancelled()) return base::cancelled("reading the graph");
     result.graph = builder.takeGraph();
     if (auto valid = result.graph.validate(); !valid) return inFile(std::move(valid).error(), *file);
     return result;

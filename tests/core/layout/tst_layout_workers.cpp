@@ -144,7 +144,7 @@ class TestLayoutWorkers : public QObject {
         });
         QElapsedTimer timer;
         timer.start();
-        const auto layout = workers.layout(slow(), work, 60s);
+        const auto layout = workers.layout(slow(), work, 600s);
         QVERIFY(!layout);
         QCOMPARE(layout.error().kind, base::ErrorKind::Cancelled);
         QVERIFY2(timer.elapsed() < 20'000, "long before the budget");
@@ -165,7 +165,7 @@ class TestLayoutWorkers : public QObject {
                 for (const int id : workers.processIds()) ::kill(id, SIGKILL);
             }
         });
-        const auto other = workers.layout(slow(), {}, 60s);
+        const auto other = workers.layout(slow(), {}, 600s);
         QVERIFY(other);
         QCOMPARE(other->note, std::string("the layout helper crashed"));
     }

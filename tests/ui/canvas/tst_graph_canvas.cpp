@@ -474,13 +474,17 @@ void TestGraphCanvas::hostileGraphsAreDrawn() {
     std::vector<graph::NodeId> many;
     for (int i = 0; i < 10'000; ++i) many.push_back(m.input("in" + std::to_string(i)));
     graph::NodeId x = m.op("Sum", many);
-    const std::string names[] = {std::string(10'000, 'n'), "\U0001F9E0\U0001F525", "\u0634\u0628\u0643\u0629 \u05d0\u05d1", "<b onclick='x'>&amp;", "a\nb\tc", "\xff\xfe broken"};
+    const std::string names[] = {std::string(10'000, 'n'), "\U0001F9E0\U0001F525", "\u0634\u0628\u0643\u0629 \u05d0\u05d1", "<b onclick='x'>&amp;", "a\nb\tc", "\xff\xfe broken",
+                                 "\u202egnirts\u202c a\u0301\u0302\u0303\u0304e\u0308\u0323", "\u200f\u200b"};
     for (const std::string& name : names) {
         m.enter(name, name);
         x = m.op(name, {x}, name + "_value");
         x = m.op("Relu", {x}, name + "_relu");
         m.leave();
     }
+    for (int i = 0; i < 100; ++i) m.enter("deep" + std::to_string(i), "Deep");
+    x = m.op("Abs", {m.op("Abs", {x})}, "deepest");
+    for (int i = 0; i < 100; ++i) m.leave();
     m.enter("", "");
     x = m.op("", {x}, "");
     x = m.op("Neg", {x}, "neg");
@@ -498,15 +502,22 @@ void TestGraphCanvas::hostileGraphsAreDrawn() {
     QVERIFY(m_canvas->scene());
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
         m_context->setDirection(direction);
-        m_context->expandToDepth(9);
+        m_context->expandToDepth(200);
         settle();
         QVERIFY(m_canvas->scene()->itemOf(m_context->graph().node(second).producer).valid());
+        QCOMPARE(m_canvas->scene()->item(m_canvas->scene()->itemOf(m_context->graph().node(node("deepest")).producer)).what.kind, ItemKind::Expr);
         for (int i = 0; i < 8; ++i) {
             m_canvas->zoomBy(i < 4 ? 0.3 : 4);
             settle();
             QVERIFY(!m_canvas->grab().isNull());
         }
         QVERIFY(m_canvas->textTwin().size() > 1000);
+    }
+    for (const QSize size : {QSize(1, 1), QSize(1, 900), QSize(1600, 1), QSize(1000, 800)}) {
+        m_canvas->resize(size);
+        m_canvas->fit();
+        settle();
+        QVERIFY(!m_canvas->grab().isNull());
     }
     m_context->navigateTo(second);
     m_context->focusConeOfSelection(true, true);
