@@ -131,7 +131,7 @@ std::vector<NodeId> LoweredCall::ops(std::string_view name, std::vector<NodeId> 
                                      const std::vector<std::pair<DType, Shape>>& types) {
     Expr made;
     made.kind = ExprKind::Apply;
-    made.body = m_graph.mainId();
+    made.body = m_body;
     made.scope = m_expr.scope.valid() ? m_expr.scope : m_graph.rootScope();
     made.qualname = m_expr.qualname;
     made.moduleClass = m_expr.moduleClass;
@@ -198,10 +198,11 @@ NodeId LoweredCall::constant(const Tensor& value, const std::string& name) {
     made.scope = m_graph.rootScope();
     made.target = name;
     made.isParameter = !name.empty();
+    // Bodies read it too: it stands before the operators that own them.
     const std::string wanted = name.empty() ? m_baseName + "/constant" : name;
     std::string free = wanted;
     for (int number = 1; m_graph.findNode(free).valid(); ++number) free = wanted + "_" + std::to_string(number);
-    const NodeId node = m_graph.expr(m_graph.addExpr(std::move(made), std::span(&free, 1))).outputs.front();
+    const NodeId node = m_graph.expr(m_graph.addExpr(std::move(made), std::span(&free, 1), m_body == m_graph.mainId() ? std::nullopt : std::optional(m_graph.inputs().size()))).outputs.front();
     m_graph.setType(node, TypeInfo::tensor(value.dtype(), value.shape()));
     m_graph.setConstant(node, Value(*packed));
     if (key.first && value.isContiguous()) m_constants[key] = node;

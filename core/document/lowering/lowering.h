@@ -30,8 +30,8 @@ using tensor::Value;
 class LoweredCall {
   public:
     LoweredCall(graph::InternalGraph& graph, std::map<std::pair<const void*, std::string>, NodeId>& constants, const graph::Expr& expr,
-                std::vector<Argument> arguments, std::span<const Value> results, std::string baseName)
-        : m_graph(graph), m_constants(constants), m_expr(expr), m_arguments(std::move(arguments)), m_results(results), m_baseName(std::move(baseName)) {}
+                std::vector<Argument> arguments, std::span<const Value> results, std::string baseName, graph::BodyId body = graph::BodyId(std::size_t{0}))
+        : m_graph(graph), m_body(body), m_constants(constants), m_expr(expr), m_arguments(std::move(arguments)), m_results(results), m_baseName(std::move(baseName)) {}
 
     std::size_t count() const { return m_arguments.size(); }
     const Argument& argument(std::size_t index) const;
@@ -85,6 +85,7 @@ class LoweredCall {
 
   private:
     graph::InternalGraph& m_graph;
+    graph::BodyId m_body;  ///< where its nodes stand; constants stand in the main one
     std::map<std::pair<const void*, std::string>, NodeId>& m_constants;
     const graph::Expr& m_expr;
     std::vector<Argument> m_arguments;
@@ -105,6 +106,7 @@ void addReductionRules(LoweringRules& rules);
 void addIndexRules(LoweringRules& rules);
 void addLayerRules(LoweringRules& rules);
 void addAttentionRules(LoweringRules& rules);
+void addNumberRules(LoweringRules& rules);
 
 inline std::vector<Argument> one(NodeId node) { return {Argument::of(node)}; }
 inline std::vector<Argument> several(const std::vector<NodeId>& nodes) {

@@ -364,6 +364,7 @@ LoweringRule findLowering(std::string_view name) {
         addIndexRules(all);
         addLayerRules(all);
         addAttentionRules(all);
+        addNumberRules(all);
         return all;
     }();
     const auto found = rules.find(name);

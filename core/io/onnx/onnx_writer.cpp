@@ -168,7 +168,8 @@ class Writer {
 
     /// The modules around a node, outermost first, as lists in Python's notation.
     void writeModules(pbf_writer& writer, const Expr& expr) const {
-        if (expr.scope == m_graph.rootScope()) return;
+        // Where others name modules, those of the root say that they have none: a reader would guess from their names.
+        if (expr.scope == m_graph.rootScope() && m_graph.scopeCount() < 2) return;
         std::vector<const graph::Scope*> chain;
         for (graph::ScopeId scope = expr.scope; scope.valid(); scope = m_graph.scope(scope).parent) {
             chain.insert(chain.begin(), &m_graph.scope(scope));
