@@ -1,9 +1,11 @@
 #include "core/analysis/demand.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/ops/registry/registry.h"
 
@@ -59,6 +61,18 @@ Demand rankShifted(const Demand& demand, int more) {
     if (demand.rank) result.rank = shifted(*demand.rank);
     result.least = shifted(demand.least);
     result.most = std::min(shifted(demand.most), kHighestRank + 1);
+    return result;
+}
+
+/// What holds if either is wanted.
+Demand common(const Demand& a, const Demand& b) {
+    Demand result;
+    if (a.dtype == b.dtype) result.dtype = a.dtype;
+    if (a.rank == b.rank) result.rank = a.rank;
+    for (std::size_t i = 0; i < std::min(a.front.size(), b.front.size()); ++i) put(result.front, i, a.front[i] == b.front[i] ? a.front[i] : kOpen);
+    for (std::size_t i = 0; i < std::min(a.back.size(), b.back.size()); ++i) put(result.back, i, a.back[i] == b.back[i] ? a.back[i] : kOpen);
+    result.least = std::min(a.rank.value_or(a.least), b.rank.value_or(b.least));
+    result.most = std::max(a.rank.value_or(a.most), b.rank.value_or(b.most));
     return result;
 }
 
@@ -143,7 +157,7 @@ class Demands {
         for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
             const Expr& expr = m_graph.expr(*id);
             if (expr.op.name.empty() && !expr.bodies.empty()) collectCall(expr, depth);
-            else if (expr.op.name == "If" && expr.bodies.size() == 2) collectBranches(expr);
+            else if (expr.op.name == "If" && expr.bodies.size() == 2) collectBranches(expr, depth);
             else if (expr.op.domain == "aten") collectOperator(expr);
             else if (expr.op.domain == "prim") collectPlain(expr);
         }
@@ -154,20 +168,37 @@ class Demands {
         const Body& body = m_graph.body(expr.bodies.front());
         if (expr.outputs.size() == 1 && body.result.kind == Argument::Kind::Node) want(body.result, of(expr));
         collect(body, depth + 1);
-        for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) add(m_demands[expr.inputs[i].index()], m_demands[body.inputs[i].index()]);
+        for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i) want(expr.inputs[i], of(body.inputs[i]));
+    }
+
+    /// Only what both branches want is wanted whatever happens.
+    void collectBranches(const Expr& expr, int depth) {
+        std::array<std::unordered_map<std::size_t, Demand>, 2> wanted;
+        for (const std::size_t branch : {0, 1}) {
+            const Body& body = m_graph.body(expr.bodies[branch]);
+            std::vector<Demand> results;
+            for (std::size_t i = 0; i < body.outputs.size() && i < expr.outputs.size(); ++i) results.push_back(of(expr.outputs[i]));
+            m_branches.emplace_back();
+            for (std::size_t i = 0; i < results.size(); ++i) want(body.outputs[i], results[i]);
+            collect(body, depth + 1);
+            wanted[branch] = std::move(m_branches.back());
+            m_branches.pop_back();
+        }
+        for (const auto& [node, demand] : wanted[0]) {
+            if (const auto found = wanted[1].find(node); found != wanted[1].end()) want(NodeId(node), common(demand, found->second));
+        }
+        for (std::size_t i = 0; i < expr.outputs.size(); ++i) wantBatch(expr, i);
     }
 
     /// if x.dim() != 3: x = x.unsqueeze(0): a batch is not changed.
-    void collectBranches(const Expr& expr) {
-        for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
-            for (const std::size_t branch : {0, 1}) {
-                const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
-                if (i >= same.outputs.size() || i >= other.outputs.size()) continue;
-                const Expr& maker = m_graph.expr(m_graph.node(other.outputs[i]).producer);
-                const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && maker.arguments.front().kind == Argument::Kind::Node &&
-                                        maker.arguments.front().node == same.outputs[i];
-                if (makesBatch) add(m_demands[same.outputs[i].index()], m_demands[expr.outputs[i].index()]);
-            }
+    void wantBatch(const Expr& expr, std::size_t output) {
+        for (const std::size_t branch : {0, 1}) {
+            const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
+            if (output >= same.outputs.size() || output >= other.outputs.size()) continue;
+            const Expr& maker = m_graph.expr(m_graph.node(other.outputs[output]).producer);
+            const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && maker.arguments.front().kind == Argument::Kind::Node &&
+                                    maker.arguments.front().node == same.outputs[output];
+            if (makesBatch) want(same.outputs[output], of(expr.outputs[output]));
         }
     }
 
@@ -398,9 +429,17 @@ class Demands {
 
     // ---- Arguments ----
 
-    const Demand& of(const Expr& expr) const { return m_demands[expr.outputs.front().index()]; }
+    Demand of(NodeId node) const {
+        Demand demand = m_demands[node.index()];
+        for (const auto& branch : m_branches) {
+            if (const auto found = branch.find(node.index()); found != branch.end()) add(demand, found->second);
+        }
+        return demand;
+    }
+    Demand of(const Expr& expr) const { return of(expr.outputs.front()); }
+    void want(NodeId node, const Demand& demand) { add(m_branches.empty() ? m_demands[node.index()] : m_branches.back()[node.index()], demand); }
     void want(const Argument& value, const Demand& demand) {
-        if (value.kind == Argument::Kind::Node) add(m_demands[value.node.index()], demand);
+        if (value.kind == Argument::Kind::Node) want(value.node, demand);
     }
 
     const Expr* producerOf(const Argument& value) const {
@@ -475,6 +514,7 @@ class Demands {
 
     InternalGraph& m_graph;
     std::vector<Demand> m_demands;  ///< by node
+    std::vector<std::unordered_map<std::size_t, Demand>> m_branches;  ///< what the branches want that are being looked at
 };
 
 }  // namespace

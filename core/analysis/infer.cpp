@@ -396,7 +396,14 @@ class Inference {
         } else {
             list.elements.push_back(item);
         }
-        settle(expr.outputs.front(), list, {{}, {}, isWhole});
+        Known known{{}, {}, isWhole};
+        const Value before = knownOf(expr.arguments[0]).value, added = knownOf(expr.arguments[1]).value;
+        if (isWhole && before.isListLike() && !added.isNone() && !added.isTensor()) {
+            ValueList items = before.items();
+            items.push_back(added);
+            known.value = Value::list(std::move(items));
+        }
+        settle(expr.outputs.front(), list, std::move(known));
     }
 
     /// The body runs on the elements of the first sequence and of those beside it.

@@ -121,6 +121,14 @@ base::Result<void> runBinary(KernelContext& context, const Binary& op) {
     return opError(std::string(op.name) + " is not defined for " + a.typeText() + " and " + b.typeText());
 }
 
+template <ValueKind kind>
+base::Result<void> inferNumber(InferContext& context) {
+    TypeInfo type;
+    type.kind = kind;
+    context.set(0, std::move(type));
+    return {};
+}
+
 base::Result<void> inferBinary(InferContext& context, const Binary& op) {
     const Value& a = context.constant(0);
     const Value& b = context.constant(1);
@@ -156,6 +164,7 @@ base::Result<void> inferBinary(InferContext& context, const Binary& op) {
         context.set(0, std::move(type));
         return {};
     }
+    if (op.compares && first.kind && second.kind && !first.isTensor() && !second.isTensor()) return inferNumber<ValueKind::Bool>(context);
     if (op.aten.empty() || (!context.in(0).isTensor() && !context.in(1).isTensor())) return {};
     constexpr std::size_t kBoth[] = {0, 1};
     const std::string name = op.name == "floordiv" ? "floor_divide" : op.name == "pow" ? "pow.Tensor_Tensor" : std::string(op.aten) + ".Tensor";
@@ -202,14 +211,6 @@ base::Result<void> toNumber(KernelContext& context) {
     else if constexpr (kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(number));
     else if (context.value(0).isTensor()) context.setOutput(0, Value::ofInt(context.in(0).toInt64(0)));
     else context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(number)));
-    return {};
-}
-
-template <ValueKind kind>
-base::Result<void> inferNumber(InferContext& context) {
-    TypeInfo type;
-    type.kind = kind;
-    context.set(0, std::move(type));
     return {};
 }
 

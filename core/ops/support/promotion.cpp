@@ -70,17 +70,23 @@ DType promoted(std::span<const Value> values) {
 
 DType promotedTypes(std::span<const TypeInfo> types) {
     Groups groups;
+    // Whether a tensor has dimensions matters only beside tensors of another dtype.
+    DType only = DType::Undefined;
+    bool isOne = true, isRankOpen = false;
     for (const TypeInfo& type : types) {
         if (!type.kind) return DType::Undefined;
         if (type.isTensor()) {
-            if (!type.shape || type.dtype == DType::Undefined) return DType::Undefined;
-            groups.meet(type.shape->empty() ? 1 : 0, type.dtype);
+            if (type.dtype == DType::Undefined) return DType::Undefined;
+            isOne = isOne && (only == DType::Undefined || only == type.dtype);
+            only = type.dtype;
+            isRankOpen = isRankOpen || !type.shape;
+            groups.meet(type.shape && type.shape->empty() ? 1 : 0, type.dtype);
         } else {
             const DType number = numberType(*type.kind);
             if (number != DType::Undefined) groups.meet(2, number);
         }
     }
-    return groups.result();
+    return isRankOpen && !isOne ? DType::Undefined : groups.result();
 }
 
 base::Result<Tensor> asTensor(const Value& value, DType dtype) {
