@@ -61,7 +61,12 @@ class LayoutWorkers::Impl {
     };
 
     /// A connected graph.
-    base::Result<BoxLayout> layoutPart(const BoxGraph& graph, const base::WorkContext& work, std::chrono::milliseconds budget);
+    /// What the user allows for a graph, and what earlier parts of it left.
+    struct Budget {
+        std::chrono::milliseconds whole, left;
+    };
+
+    base::Result<BoxLayout> layoutPart(const BoxGraph& graph, const base::WorkContext& work, Budget budget);
 
     /// A free slot, a living process before one that must be started; null if stopped while waiting.
     Slot* acquire(const std::stop_token& stop) {
@@ -131,12 +136,11 @@ base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base:
     return layoutParts(graph, [&](const BoxGraph& part) {
         const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
         // Many small parts, each quick, may take longer than one budget together.
-        return m_impl->layoutPart(part, work, std::max(budget - gone, std::min(budget, kLeastBudget)));
+        return m_impl->layoutPart(part, work, {budget, std::max(budget - gone, std::min(budget, kLeastBudget))});
     });
 }
 
-base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, const base::WorkContext& work,
-                                                        std::chrono::milliseconds budget) {
+base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, const base::WorkContext& work, Budget budget) {
     auto layered = [&](std::string why) -> base::Result<BoxLayout> {
         SONDE_ASSIGN(BoxLayout layout, layoutLayered(graph, work));
         layout.note = std::move(why);
@@ -145,13 +149,13 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
     if (graph.boxes.size() < 2 || isChain(graph)) return layered({});
     if (program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
     const std::size_t effort = layoutEffort(graph);
-    if (kCaution * expectedMs(effort) > static_cast<double>(budget.count())) {
-        return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.count()) + " ms");
+    if (kCaution * expectedMs(effort) > static_cast<double>(budget.left.count())) {
+        return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.whole.count()) + " ms");
     }
     const std::vector<std::byte> request = encode(graph);
     Slot* slot = acquire(work.stop);
     if (!slot) return base::cancelled("laying out");
-    const WorkerProcess::Answer answer = slot->process.ask(program, request, budget, work.stop);
+    const WorkerProcess::Answer answer = slot->process.ask(program, request, budget.left, work.stop);
     std::optional<BoxLayout> layout;
     if (answer.outcome == WorkerProcess::Outcome::Reply) {
         auto decoded = decodeLayout(answer.bytes);
@@ -163,7 +167,7 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
     switch (answer.outcome) {
         case WorkerProcess::Outcome::Stopped: return base::cancelled("laying out");
         case WorkerProcess::Outcome::TooLate:
-            return layered("Graphviz did not end within " + std::to_string(budget.count()) + " ms");
+            return layered("Graphviz did not end within " + std::to_string(budget.whole.count()) + " ms");
         case WorkerProcess::Outcome::Broken: return layered("the layout helper crashed");
         case WorkerProcess::Outcome::NoProgram:
             return layered("the layout helper cannot be started (" + program.string() + ")");
