@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/base/diagnostics.h"
@@ -16,5 +17,10 @@ namespace sonde::analysis {
 /// name gets one, "x.0". Operators that are unknown or cannot infer leave their outputs as declared. Never fails.
 void inferTypes(graph::InternalGraph& graph, base::Diagnostics& findings,
                 const ops::Registry& registry = ops::Registry::all());
+
+/// The type of every node, by node, when the graph gets these inputs (in the order of graph.inputs(); none: as declared):
+/// extents are numbers wherever they follow from the inputs. What cannot be told is as in the graph, which is not changed.
+std::vector<tensor::TypeInfo> typesWith(const graph::InternalGraph& graph, std::span<const tensor::Value> inputs,
+                                        const ops::Registry& registry = ops::Registry::all());
 
 }  // namespace sonde::analysis

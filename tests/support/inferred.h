@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/infer.h"
 #include "core/document/document.h"
 #include "core/exec/run.h"
 #include "core/io/npz/npz.h"
@@ -20,11 +21,12 @@ namespace sonde::test {
 struct Coverage {
     std::size_t tensors = 0, ranks = 0, shapes = 0, wrong = 0;
     std::size_t values = 0, known = 0;             ///< of any kind; known: all that can be said of it
+    std::size_t fixed = 0;                         ///< tensors whose extents are all numbers once the inputs are known
     std::map<std::string, std::size_t> unknownOf;  ///< operator → its values of which not all is known
 
     void add(const Coverage& other) {
         tensors += other.tensors, ranks += other.ranks, shapes += other.shapes, wrong += other.wrong;
-        values += other.values, known += other.known;
+        values += other.values, known += other.known, fixed += other.fixed;
         for (const auto& [op, count] : other.unknownOf) unknownOf[op] += count;
     }
 };
@@ -101,6 +103,7 @@ inline Coverage compared(const document::Document& document, const std::vector<t
     if (!plan) return coverage;
     const exec::Recording recording = runner.run(**plan, inputs);
     Bindings bindings = bindingsOf(document, inputs);
+    const std::vector<tensor::TypeInfo> here = analysis::typesWith(*document.graph, inputs);
     for (std::size_t i = 0; i < document.graph->nodeCount(); ++i) {
         const graph::NodeId id(i);
         const graph::Node& node = document.graph->node(id);
@@ -113,6 +116,7 @@ inline Coverage compared(const document::Document& document, const std::vector<t
                 ++coverage.tensors;
                 coverage.ranks += node.type.shape.has_value() ? 1 : 0;
                 coverage.shapes += hasAllExtents(node.type) ? 1 : 0;
+                coverage.fixed += here[i].staticShape() ? 1 : 0;
             }
             if (k == 0 && !value.isNone()) {
                 const bool known = isKnown(node.type, value);
@@ -120,10 +124,12 @@ inline Coverage compared(const document::Document& document, const std::vector<t
                 coverage.known += known ? 1 : 0;
                 if (!known) ++coverage.unknownOf[producer.op.domain + "::" + (producer.op.name.empty() ? std::string(graph::name(producer.kind)) : producer.op.name)];
             }
-            const QString what = value.isNone() ? QString() : contradiction(node.type, value, bindings, count == 1);
+            QString what = value.isNone() ? QString() : contradiction(node.type, value, bindings, count == 1);
+            if (what.isEmpty() && !value.isNone()) what = contradiction(here[i], value, bindings, false);
             if (what.isEmpty()) continue;
             ++coverage.wrong;
-            problems += QString::fromStdString(document.title + ", node '" + node.name + "' of " + producer.op.name + ": inferred " + node.type.text() + ", but ") + what;
+            problems += QString::fromStdString(document.title + ", node '" + node.name + "' of " + producer.op.name + ": inferred " + node.type.text() + ", with the inputs " +
+                                               here[i].text() + ", but ") + what;
             break;
         }
     }
@@ -132,8 +138,8 @@ inline Coverage compared(const document::Document& document, const std::vector<t
 
 inline void print(const QString& name, const Coverage& coverage) {
     const auto share = [&](std::size_t count) { return coverage.tensors ? 100.0 * static_cast<double>(count) / static_cast<double>(coverage.tensors) : 100.0; };
-    std::printf("%-40s %6zu tensors  rank known %6.2f %%  all extents %6.2f %%  wrong %zu\n", qPrintable(name), coverage.tensors, share(coverage.ranks),
-                share(coverage.shapes), coverage.wrong);
+    std::printf("%-40s %6zu tensors  rank known %6.2f %%  all extents %6.2f %%  as numbers with inputs %6.2f %%  wrong %zu\n", qPrintable(name), coverage.tensors,
+                share(coverage.ranks), share(coverage.shapes), share(coverage.fixed), coverage.wrong);
 }
 
 /// in.NAME of a reference file, for the inputs that it has.
