@@ -1,6 +1,8 @@
 #include "core/trace/module.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <unordered_set>
 
 #include "core/trace/tracer.h"
@@ -32,36 +34,85 @@ Var Module::call(std::vector<Var> args, Keywords keywords) {
 
 std::vector<Var> Module::bound(std::vector<Var> args, const Keywords& keywords) const {
     const std::vector<ForwardParameter> parameters = signature();
-    const auto positional = static_cast<std::size_t>(
-        std::count_if(parameters.begin(), parameters.end(), [](const auto& p) { return !p.keywordOnly; }));
+    const auto wrong = [this](const std::string& what) { return TraceError(TraceErrorKind::Type, "forward() of " + className() + what); };
+    const auto indexOf = [&](auto&& isIt) { return static_cast<std::size_t>(std::ranges::find_if(parameters, isIt) - parameters.begin()); };
+    const std::size_t rest = indexOf([](const ForwardParameter& p) { return p.collects && !p.keywordOnly; });
+    const std::size_t named = indexOf([](const ForwardParameter& p) { return p.collects && p.keywordOnly; });
+    const auto positional = static_cast<std::size_t>(std::ranges::count_if(parameters, [](const auto& p) { return !p.keywordOnly && !p.collects; }));
+    std::vector<Var> left;
     if (args.size() > positional) {
-        throw TraceError(TraceErrorKind::Type, "forward() of " + className() + " takes " + std::to_string(positional) +
-                                                   " positional arguments but " + std::to_string(args.size()) + " were given");
+        if (rest == parameters.size()) {
+            throw wrong(" takes " + std::to_string(positional) + " positional arguments but " + std::to_string(args.size()) + " were given");
+        }
+        left.assign(std::make_move_iterator(args.begin() + static_cast<std::ptrdiff_t>(positional)), std::make_move_iterator(args.end()));
+        args.resize(positional);
     }
     std::vector<bool> given(parameters.size(), false);
     std::fill_n(given.begin(), args.size(), true);
     args.resize(parameters.size());
+    std::map<std::string, Var> leftNamed;
     for (const auto& [name, value] : keywords) {
-        const auto found = std::find_if(parameters.begin(), parameters.end(), [&name = name](const auto& p) { return p.name == name; });
-        if (found == parameters.end()) {
-            throw TraceError(TraceErrorKind::Type, "forward() of " + className() + " got an unexpected keyword argument '" + name + "'");
-        }
-        const auto index = static_cast<std::size_t>(found - parameters.begin());
-        if (given[index]) {
-            throw TraceError(TraceErrorKind::Type, "forward() of " + className() + " got multiple values for argument '" + name + "'");
+        const std::size_t index = indexOf([&name = name](const ForwardParameter& p) { return p.name == name && !p.collects; });
+        const bool isLeft = index == parameters.size();
+        if (isLeft && named == parameters.size()) throw wrong(" got an unexpected keyword argument '" + name + "'");
+        if (isLeft ? leftNamed.contains(name) : given[index]) throw wrong(" got multiple values for argument '" + name + "'");
+        if (isLeft) {
+            leftNamed.emplace(name, value);
+            continue;
         }
         given[index] = true;
         args[index] = value;
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (given[i]) continue;
-        if (!parameters[i].fallback) {
-            throw TraceError(TraceErrorKind::Type,
-                             "forward() of " + className() + " missing required argument '" + parameters[i].name + "'");
-        }
+        if (given[i] || parameters[i].collects) continue;
+        if (!parameters[i].fallback) throw wrong(" missing required argument '" + parameters[i].name + "'");
         args[i] = Var(*parameters[i].fallback);
     }
+    if (rest < parameters.size()) args[rest] = Var::tuple(std::move(left));
+    if (named < parameters.size()) {
+        std::vector<std::pair<tensor::Value, Var>> entries;
+        for (auto& [name, value] : leftNamed) entries.emplace_back(tensor::Value(name), std::move(value));
+        args[named] = Var::dict(std::move(entries));
+    }
     return args;
+}
+
+CallArguments spread(std::span<const ForwardParameter> parameters, std::span<const Var> values) {
+    CallArguments result;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const Var& value = values[i];
+        if (parameters[i].collects && value.kind() == Var::Kind::Tuple) {
+            result.positional.insert(result.positional.end(), value.items().begin(), value.items().end());
+        } else if (parameters[i].collects && value.kind() == Var::Kind::Dict) {
+            for (std::size_t k = 0; k < value.items().size(); ++k) result.keywords.emplace_back(value.keys()[k].toString(), value.items()[k]);
+        } else if (parameters[i].keywordOnly) {
+            result.keywords.emplace_back(parameters[i].name, value);
+        } else {
+            result.positional.push_back(value);
+        }
+    }
+    return result;
+}
+
+std::vector<Var> gathered(std::span<const ForwardParameter> parameters, const CallArguments& arguments) {
+    std::vector<Var> result;
+    std::size_t positional = 0;
+    std::size_t keyword = 0;
+    for (const ForwardParameter& parameter : parameters) {
+        if (parameter.collects && parameter.keywordOnly) {
+            std::vector<std::pair<tensor::Value, Var>> entries;
+            for (; keyword < arguments.keywords.size(); ++keyword) {
+                entries.emplace_back(tensor::Value(arguments.keywords[keyword].first), arguments.keywords[keyword].second);
+            }
+            result.push_back(Var::dict(std::move(entries)));
+        } else if (parameter.collects) {
+            result.push_back(Var::tuple({arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional), arguments.positional.end()}));
+            positional = arguments.positional.size();
+        } else {
+            result.push_back(parameter.keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++]);
+        }
+    }
+    return result;
 }
 
 Module* Module::child(std::string_view name) const {

@@ -21,7 +21,21 @@ struct ForwardParameter {
     std::optional<tensor::Value> fallback;  ///< default value; none: must be given
     bool keywordOnly = false;
     bool isTensor = false;                  ///< declared as one: helps to choose operators while tracing
+    /// Takes what is left (Python's *args): positional arguments as a tuple or, if keywordOnly (**kwargs), named ones as a
+    /// dict. Stands behind the parameters of its kind; nothing left is an empty one.
+    bool collects = false;
 };
+
+/// Arguments as a call has them.
+struct CallArguments {
+    std::vector<Var> positional;
+    Keywords keywords;
+};
+/// One value per parameter, as Module::bound gives them, as arguments of a call: what a parameter collects comes one by one,
+/// names in the order of their letters.
+CallArguments spread(std::span<const ForwardParameter> parameters, std::span<const Var> values);
+/// The way back from settled arguments to one value per parameter.
+std::vector<Var> gathered(std::span<const ForwardParameter> parameters, const CallArguments& arguments);
 
 /// A module's tensor as a member of its class. Reading it while a tracer runs makes a get_attr node (parameters) or gives
 /// the tensor itself (buffers, plain tensors).

@@ -17,6 +17,32 @@ std::string formText(std::string_view forwardName, const CallStructure& structur
     return std::string(forwardName) + '(' + structure.text() + ')';
 }
 
+/// One structure per parameter, those of arguments that a parameter collects in one; none if the call has another number of
+/// arguments.
+std::vector<Structure> structuresOf(const CallStructure& call, const std::vector<ForwardParameter>& parameters) {
+    std::vector<Structure> result;
+    std::size_t positional = 1;  // behind the module
+    std::size_t keyword = 0;
+    for (const ForwardParameter& parameter : parameters) {
+        Structure& structure = result.emplace_back();
+        if (parameter.collects && parameter.keywordOnly) {
+            structure.kind = Structure::Kind::Dict;
+            for (; keyword < call.keywords.size(); ++keyword) {
+                structure.keys.emplace_back(call.keywords[keyword].first);
+                structure.items.push_back(call.keywords[keyword].second);
+            }
+        } else if (parameter.collects) {
+            structure.kind = Structure::Kind::Tuple;
+            for (; positional < call.positional.size(); ++positional) structure.items.push_back(call.positional[positional]);
+        } else if (parameter.keywordOnly ? keyword >= call.keywords.size() : positional >= call.positional.size()) {
+            return {};
+        } else {
+            structure = parameter.keywordOnly ? call.keywords[keyword++].second : call.positional[positional++];
+        }
+    }
+    return positional == std::max<std::size_t>(call.positional.size(), 1) && keyword == call.keywords.size() ? result : std::vector<Structure>();
+}
+
 }  // namespace
 
 const TracedModule::Entry* TracedModule::findEntry(std::string_view forwardName, const CallStructure& argDef) const {
@@ -45,25 +71,15 @@ bool TracedModule::makesTensor() const {
 const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::vector<Var>& leaves) {
     CallStructure given;
     given.positional.emplace_back().kind = Structure::Kind::Module;
-    std::vector<const Var*> positional;
-    std::vector<const Var*> keywords;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-        if (m_parameters[i].keywordOnly) {
-            given.keywords.emplace_back(m_parameters[i].name, Structure::of(in[i]));
-            keywords.push_back(&in[i]);
-        } else {
-            given.positional.push_back(Structure::of(in[i]));
-            positional.push_back(&in[i]);
-        }
-    }
+    const CallArguments arguments = spread(m_parameters, in);
+    for (const Var& var : arguments.positional) given.positional.push_back(Structure::of(var));
+    for (const auto& [name, var] : arguments.keywords) given.keywords.emplace_back(name, Structure::of(var));
     const auto fits = [&](const Entry& entry) {
         leaves.clear();
-        if (entry.argDef.positional.size() != positional.size() + 1 || entry.argDef.keywords.size() != keywords.size()) return false;
-        for (std::size_t i = 0; i < positional.size(); ++i) {
-            if (!takeApart(entry.argDef.positional[i + 1], *positional[i], leaves)) return false;
-        }
-        for (std::size_t i = 0; i < keywords.size(); ++i) {
-            if (!takeApart(entry.argDef.keywords[i].second, *keywords[i], leaves)) return false;
+        const std::vector<Structure> wanted = structuresOf(entry.argDef, m_parameters);
+        if (wanted.size() != in.size()) return false;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            if (!takeApart(wanted[i], in[i], leaves)) return false;
         }
         return true;
     };
@@ -152,9 +168,10 @@ void TracedModule::clearEndPoints() {
 
 void TracedModule::appendTensorParameter(const ModuleGraph& graph, const std::string& name) {
     Entry& entry = *entryOf(graph);
-    // Positional parameters come before those that have to be named.
+    // Positional parameters come before those that have to be named; one that collects takes it, too.
     const auto keyword = std::ranges::find_if(m_parameters, &ForwardParameter::keywordOnly);
-    m_parameters.insert(keyword, {name, std::nullopt, false, true});
+    const bool isCollected = keyword != m_parameters.begin() && std::prev(keyword)->collects;
+    if (!isCollected) m_parameters.insert(keyword, {name, std::nullopt, false, true});
     entry.argDef.positional.emplace_back();
     // The graph's inputs are in the order of the arguments' leaves.
     std::size_t positionalLeaves = 0;

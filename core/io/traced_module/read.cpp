@@ -99,6 +99,7 @@ class Reader {
         for (const Json& item : json.at("parameters")) {
             trace::ForwardParameter parameter{item.at("name").get<std::string>(), std::nullopt, item.at("keyword_only").get<bool>(),
                                               item.at("tensor").get<bool>()};
+            parameter.collects = item.value("collects", false);
             if (item.contains("default")) parameter.fallback = tm::valueFrom(item.at("default"), m_tensors);
             parameters.push_back(std::move(parameter));
         }

@@ -118,6 +118,7 @@ class Writer {
         Json parameters = Json::array();
         for (const trace::ForwardParameter& parameter : module.signature()) {
             Json json{{"name", parameter.name}, {"keyword_only", parameter.keywordOnly}, {"tensor", parameter.isTensor}};
+            if (parameter.collects) json["collects"] = true;
             if (parameter.fallback) json["default"] = tm::toJson(*parameter.fallback, m_tensors);
             parameters.push_back(std::move(json));
         }

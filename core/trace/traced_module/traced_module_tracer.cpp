@@ -85,7 +85,7 @@ std::shared_ptr<TracedModule> TracedModuleTracer::tracedChild(const std::string&
 
 Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords) {
     Value result;
-    const Arguments arguments = settled(*module, std::move(args), keywords);
+    const CallArguments arguments = settled(*module, std::move(args), keywords);
     CallStructure structure;
     structure.positional.emplace_back().kind = Structure::Kind::Module;
     for (const Var& var : arguments.positional) structure.positional.push_back(Structure::of(var));
@@ -98,23 +98,13 @@ Var TracedModuleTracer::traceTop(const std::shared_ptr<Module>& module, std::vec
     return Var(std::move(result));
 }
 
-TracedModuleTracer::Arguments TracedModuleTracer::settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const {
-    const std::vector<Var> bound = module.bound(std::move(arguments), keywords);
-    const std::vector<ForwardParameter> parameters = module.signature();
-    Arguments result;
-    for (std::size_t i = 0; i < bound.size(); ++i) {
-        if (parameters[i].keywordOnly) {
-            result.keywords.emplace_back(parameters[i].name, bound[i]);
-        } else {
-            result.positional.push_back(bound[i]);
-        }
-    }
-    return result;
+CallArguments TracedModuleTracer::settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const {
+    return spread(module.signature(), module.bound(std::move(arguments), keywords));
 }
 
 const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
                                                            std::string name, std::string qualname, ModuleGraph* parent,
-                                                           const Arguments& arguments, const CallStructure& structure, Value& result) {
+                                                           const CallArguments& arguments, const CallStructure& structure, Value& result) {
     auto graph = std::make_shared<ModuleGraph>();
     GraphBuilder builder(*graph);
     builder.place(std::move(name), qualname, parent, target);
@@ -129,13 +119,10 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
     frame().reads[""] = builder.addInput("self", qualname, "self", true, "Module");
 
     const std::vector<ForwardParameter> parameters = source->signature();
-    std::vector<Var> in(parameters.size());
-    std::size_t positional = 0;
-    std::size_t keyword = 0;
+    std::vector<Var> in = gathered(parameters, arguments);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-        const Var& given = parameters[i].keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++];
         std::size_t leaf = 0;
-        in[i] = inputsOf(given, parameters[i].name, false, leaf);
+        in[i] = inputsOf(in[i], parameters[i].name, false, leaf);
     }
     const Var returned = source->forwardFunction()(in);
     result = valueIn(returned);
@@ -227,7 +214,7 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
         path = std::move(reads.back());
         reads.pop_back();
     }
-    const Arguments settledArguments = settled(module, std::move(arguments), keywords);
+    const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
     if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
 
     TracedNode* callee = moduleNode(path);
@@ -258,34 +245,22 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
 /// A module that is no part of the one that is traced: a built-in one is kept as a constant, another one's forward is
 /// recorded where it is called.
 Var TracedModuleTracer::external(Module& module, std::vector<Var> arguments, const Keywords& keywords) {
-    const Arguments settledArguments = settled(module, std::move(arguments), keywords);
-    if (!isOpaque(module)) {
-        std::vector<Var> in;
-        std::size_t positional = 0;
-        std::size_t keyword = 0;
-        for (const ForwardParameter& parameter : module.signature()) {
-            in.push_back(parameter.keywordOnly ? settledArguments.keywords[keyword++].second : settledArguments.positional[positional++]);
-        }
-        return module.forwardFunction()(in);
-    }
+    const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
+    if (!isOpaque(module)) return module.forwardFunction()(gathered(module.signature(), settledArguments));
     TracedNode* node = GraphBuilder(*frame().graph)
                            .addModuleConstant(module.shared_from_this(), "const_module", frame().graph->qualname() + ".[const_module]");
     return callModule(module, node, settledArguments, nullptr, nullptr, std::nullopt);
 }
 
-Value TracedModuleTracer::runPaused(Module& module, const Arguments& arguments) {
+Value TracedModuleTracer::runPaused(Module& module, const CallArguments& arguments) {
     std::vector<Var> in;
-    std::size_t positional = 0;
-    std::size_t keyword = 0;
-    for (const ForwardParameter& parameter : module.signature()) {
-        in.emplace_back(valueIn(parameter.keywordOnly ? arguments.keywords[keyword++].second : arguments.positional[positional++]));
-    }
+    for (const Var& argument : gathered(module.signature(), arguments)) in.emplace_back(valueIn(argument));
     const auto function = module.forwardFunction();
     const PausedTracing paused;
     return function(in).toValue();
 }
 
-Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Arguments& arguments, ModuleGraph* inner,
+Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner,
                                    const Structure* outDef, std::optional<Value> result) {
     const auto unknown = [&](const Var& var) { return hasUnknown(var); };
     const bool isUnknown = std::ranges::any_of(arguments.positional, unknown) ||

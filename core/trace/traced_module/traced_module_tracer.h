@@ -53,26 +53,21 @@ class TracedModuleTracer final : public Tracer {
         TracedNode* node;
         std::optional<tensor::Value> value;
     };
-    struct Arguments {
-        std::vector<Var> positional;  ///< without the module
-        Keywords keywords;            ///< keyword-only parameters
-    };
-
     Var traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords);
     void enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph);
     Frame& frame() { return m_modules.back(); }
     std::shared_ptr<TracedModule> shellOf(Module& module, bool isTop);
     std::shared_ptr<TracedModule> tracedChild(const std::string& path, Module& module);
-    Arguments settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const;
+    CallArguments settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const;
     /// Records the forward as a graph of `target`, with inputs named after the parameters.
     const TracedModule::Entry& recordGraph(const std::shared_ptr<Module>& source, const std::shared_ptr<TracedModule>& target,
-                                           std::string name, std::string qualname, ModuleGraph* parent, const Arguments& arguments,
+                                           std::string name, std::string qualname, ModuleGraph* parent, const CallArguments& arguments,
                                            const CallStructure& structure, tensor::Value& result);
     Var inputsOf(const Var& argument, const std::string& name, bool isContainer, std::size_t& leaf);
     bool isOpaque(const Module& module) const;
-    Var callModule(Module& module, TracedNode* callee, const Arguments& arguments, ModuleGraph* inner, const Structure* outDef,
+    Var callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner, const Structure* outDef,
                    std::optional<tensor::Value> result);
-    tensor::Value runPaused(Module& module, const Arguments& arguments);
+    tensor::Value runPaused(Module& module, const CallArguments& arguments);
     Var external(Module& module, std::vector<Var> arguments, const Keywords& keywords);
 
     TracedNode* moduleNode(const std::string& path);

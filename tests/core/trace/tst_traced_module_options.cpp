@@ -7,6 +7,7 @@
 
 using namespace sonde;
 using namespace sonde::test;
+using trace::Module;
 using trace::ModuleGraph;
 using trace::QuantParams;
 using trace::TracedModule;
@@ -102,6 +103,55 @@ class TestTracedModuleOptions : public QObject {
         QVERIFY(!calls[1]->innerGraph());
         QCOMPARE(made->child("a"), module->child("a"));
         QCOMPARE(numbers(*made->run({vec({3})})), std::vector<double>{7});
+    }
+
+    /// f(x, *args, k=2, **kw): x + args[0] * k - args[1] + kw['a'] * kw['b'], as Python binds it (c2, c4 of the reference).
+    static std::shared_ptr<Lambda> collecting() {
+        return lambda("F", [](Lambda&, std::span<const Var> in) { return in[0] + in[1][Var(0)] * in[2] - in[1][Var(1)] + in[3][Var("a")] * in[3][Var("b")]; },
+                      {{"x", std::nullopt, false, true},
+                       {"args", std::nullopt, false, false, true},
+                       {"k", Value::ofInt(2), true},
+                       {"kw", std::nullopt, true, false, true}});
+    }
+    void collectedArguments() {
+        const auto module = collecting();
+        const auto made = traced(module, {vec({1}), vec({10}), vec({3})}, {{"b", vec({5})}, {"a", vec({7})}});
+        COMPARE_TEXT(names(graphOf(made).nodes()).substr(0, 29), "self x args_0 args_1 kw_0 kw_1");
+        COMPARE_TEXT(made->entries().front().argDef.text(), "Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor");
+        // 2 + 20 * 2 - 4 + 6 * 8
+        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})), std::vector<double>{86});
+        QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"b", vec({8})}, {"k", Value::ofInt(2)}, {"a", vec({6})}})), std::vector<double>{86});
+        const auto fewer = made->run({vec({2}), vec({20})}, {{"a", vec({6})}, {"b", vec({8})}});
+        QVERIFY(!fewer);
+        QVERIFY2(fewer.error().what.find("forward(Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor)") != std::string::npos, fewer.error().what.c_str());
+        QVERIFY(!made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"c", vec({8})}}));
+        const auto flat = *made->flatten();
+        QCOMPARE(numbers(*flat->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})), std::vector<double>{86});
+        // As a document's graph each parameter is one input.
+        const auto graph = trace::inlineTracedModule(made);
+        QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
+        QCOMPARE(graph->graph->inputs().size(), 4U);
+    }
+    void collectedArgumentsOfInnerModules() {
+        auto outer = lambda("G", [](Lambda& self, std::span<const Var> in) {
+            Module& f = self.use("f");
+            return f.call({in[0], in[0], in[0]}, {{"b", in[0]}, {"a", in[0]}}) + f.call({in[0], in[0] * 3, in[0]}, {{"a", in[0]}, {"b", in[0]}});
+        });
+        outer->addChild("f", collecting());
+        const auto made = traced(outer, {vec({1})});
+        // One structure, one graph. At 2: (2 + 4 - 2 + 4) + (2 + 12 - 2 + 4).
+        QCOMPARE(dynamic_cast<const TracedModule&>(*made->find("f")).entries().size(), 1U);
+        QCOMPARE(numbers(*made->run({vec({2})})), std::vector<double>{24});
+        QCOMPARE(numbers(*(*made->flatten())->run({vec({2})})), std::vector<double>{24});
+    }
+    void whatNobodyCollectsIsAnError() {
+        const auto module = collecting();
+        QVERIFY_EXCEPTION_THROWN(module->bound({}, {}), trace::TraceError);
+        QVERIFY_EXCEPTION_THROWN(module->bound({vec({1})}, {{"x", vec({1})}}), trace::TraceError);
+        const std::vector<Var> bound = module->bound({vec({1})}, {});
+        QCOMPARE(bound.size(), 4U);
+        QVERIFY(bound[1].kind() == Var::Kind::Tuple && bound[1].items().empty());
+        QVERIFY(bound[3].kind() == Var::Kind::Dict && bound[3].items().empty());
     }
 
     void wrappedFunctionsAreOneExpr() {
