@@ -10,6 +10,7 @@
 #include "core/tensor/slice_value.h"
 #include "core/trace/error.h"
 #include "core/trace/traced_module/node.h"
+#include "core/trace/traced_module/ordered_dict.h"
 
 namespace sonde::trace {
 
@@ -24,7 +25,7 @@ std::mutex& typesMutex() {
 }
 
 std::map<std::string, SupportedType, std::less<>>& supportedTypes() {
-    static std::map<std::string, SupportedType, std::less<>> types;
+    static std::map<std::string, SupportedType, std::less<>> types{{OrderedDict::kTypeName, OrderedDict::type()}};
     return types;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/trace/traced_module/ordered_dict.h"
 #include "core/trace/traced_module/quantizer.h"
 
 namespace sonde::trace {
@@ -175,7 +176,9 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
         } else if (part.kind == Structure::Kind::Constant) {
             ++leaf;
         }
-        std::ranges::for_each(part.items, visit);
+        // Keys of ordered dicts stand among the items, and are no leaves.
+        const bool hasKeys = part.kind == Structure::Kind::Custom && part.typeName == OrderedDict::kTypeName;
+        for (std::size_t i = hasKeys ? 1 : 0; i < part.items.size(); i += hasKeys ? 2 : 1) visit(part.items[i]);
     };
     visit(structure);
     next = 0;

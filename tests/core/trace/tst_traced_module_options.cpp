@@ -1,7 +1,11 @@
 // Acceptance cases of TracedModule: what is opaque, checks, quantisation-aware modules. Numbers are those of part (d) of
 // its reference.
 
+#include <QTemporaryDir>
+
+#include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/traced_module/inline_graph.h"
+#include "core/trace/traced_module/ordered_dict.h"
 #include "core/trace/traced_module/quantizer.h"
 #include "tests/support/traced_models.h"
 
@@ -116,7 +120,7 @@ class TestTracedModuleOptions : public QObject {
     void collectedArguments() {
         const auto module = collecting();
         const auto made = traced(module, {vec({1}), vec({10}), vec({3})}, {{"b", vec({5})}, {"a", vec({7})}});
-        COMPARE_TEXT(names(graphOf(made).nodes()).substr(0, 29), "self x args_0 args_1 kw_0 kw_1");
+        COMPARE_TEXT(names(graphOf(made).nodes()).substr(0, 30), "self x args_0 args_1 kw_0 kw_1");
         COMPARE_TEXT(made->entries().front().argDef.text(), "Module, Tensor, Tensor, Tensor, k=2, a=Tensor, b=Tensor");
         // 2 + 20 * 2 - 4 + 6 * 8
         QCOMPARE(numbers(*made->run({vec({2}), vec({20}), vec({4})}, {{"a", vec({6})}, {"b", vec({8})}})), std::vector<double>{86});
@@ -152,6 +156,31 @@ class TestTracedModuleOptions : public QObject {
         QCOMPARE(bound.size(), 4U);
         QVERIFY(bound[1].kind() == Var::Kind::Tuple && bound[1].items().empty());
         QVERIFY(bound[3].kind() == Var::Kind::Dict && bound[3].items().empty());
+    }
+
+    /// Two orders of one ordered dict are two structures (c4); of a plain dict they are one.
+    void orderOfOrderedDictsCounts() {
+        using trace::OrderedDict;
+        const auto module = lambda("O", [](Lambda&, std::span<const Var> in) {
+            const OrderedDict& d = OrderedDict::of(in[0]);
+            return d.at(Value(std::string("p"))) - d.at(Value(std::string("q")));
+        }, {{"d", std::nullopt, false}});
+        const auto dict = [](std::string first, float a, std::string second, float b) {
+            return OrderedDict::make({{Value(std::move(first)), Var(vec({a}))}, {Value(std::move(second)), Var(vec({b}))}});
+        };
+        const auto made = traced(module, {dict("q", 1, "p", 5)});
+        COMPARE_TEXT(made->entries()[0].argDef.text(), "Module, OrderedDict('q', Tensor, 'p', Tensor)");
+        COMPARE_TEXT(names(graphOf(made).inputs()), "self d_0 d_1");
+        QCOMPARE(numbers(*made->run({dict("q", 2, "p", 9)})), std::vector<double>{7});
+        const auto other = made->run({dict("p", 9, "q", 2)});
+        QVERIFY(!other);
+        QVERIFY2(other.error().what.find("OrderedDict('p', Tensor, 'q', Tensor)") != std::string::npos, other.error().what.c_str());
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("ordered.sonde").toStdString();
+        QVERIFY(io::saveTracedModule(*made, path).has_value());
+        const auto again = io::loadTracedModule(path);
+        QVERIFY2(again.has_value(), again ? "" : again.error().text().c_str());
+        QCOMPARE(numbers(*(*again)->run({dict("q", 2, "p", 9)})), std::vector<double>{7});
     }
 
     void wrappedFunctionsAreOneExpr() {
