@@ -390,6 +390,9 @@ ScriptValue Interpreter::partOf(const Var& list, std::size_t item, ScriptValue v
     if (!value.cell()) value = makeCell(toVar(value));
     auto step = std::make_shared<ViewStep>(known->second.step);
     step->item = item;
+    const std::size_t dimAt = step->name == "unbind" ? 0 : 1;
+    const bool isAlongFirst = step->arguments.size() <= dimAt || (step->arguments[dimAt].kind() == Var::Kind::Value && step->arguments[dimAt].toInt() == 0);
+    value.cell()->isDense = known->second.cell->isDense && isAlongFirst;
     setBase(*value.cell(), known->second.cell, std::move(step));
     return value;
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <set>
 
+#include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/views.h"
 #include "core/ops/registry/registry.h"
@@ -118,6 +119,12 @@ bool changesForm(const std::string& name) {
     return names.contains(name);
 }
 
+void markDense(const ScriptValue& result) {
+    if (TensorCell* cell = result.cell()) cell->isDense = true;
+    if (!result.list()) return;
+    for (const ScriptValue& item : result.list()->items) markDense(item);
+}
+
 /// Elements of a list of parts are views as well.
 void markViews(const ScriptValue& result, const std::shared_ptr<TensorCell>& base, const std::shared_ptr<const ViewStep>& step) {
     if (TensorCell* cell = result.cell()) setBase(*cell, base, step);
@@ -189,6 +196,8 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
         return arguments.front();
     }
     result = fromVar(made);
+    const auto choosesFormat = [](const auto& entry) { return entry.first == "memory_format" && !entry.second.isNone(); };
+    if (std::ranges::none_of(keywords, choosesFormat) && givesDense(name, arguments)) markDense(result);
     if (receiver && mayBeView(name, arguments)) markViews(result, *receiver, viewStep(name, arguments));
     return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/source_stack.h"
 #include "core/io/torchscript/views.h"
 #include "core/trace/tracer.h"
@@ -69,7 +70,9 @@ std::optional<ScriptValue> indexed(bool isSlice, const std::vector<ScriptValue>&
     ScriptValue result = makeCell(node);
     if (dim >= 0) result.cell()->chain = std::make_shared<IndexChain>(std::move(next));
     // Still a view of what was cut.
-    setBase(*result.cell(), cell, viewStep(isSlice ? "slice" : "select", arguments));
+    const char* cut = isSlice ? "slice" : "select";
+    setBase(*result.cell(), cell, viewStep(cut, arguments));
+    result.cell()->isDense = givesDense(cut, arguments);
     return result;
 }
 

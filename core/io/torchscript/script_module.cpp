@@ -69,9 +69,14 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     const FunctionDef& function = method(m_method);
     auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
     return [self, &function](std::span<const Var> in) {
+        const bool isOutermost = !ModuleState::current();
         const ModuleState::Scope state;
         std::vector<ScriptValue> arguments{self};
-        for (const Var& var : in) arguments.push_back(fromVar(var));
+        for (const Var& var : in) {
+            arguments.push_back(fromVar(var));
+            // What a model is run on lies in memory as it is read from files.
+            if (TensorCell* cell = arguments.back().cell()) cell->isDense = isOutermost;
+        }
         const std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
         const ScriptValue result = Interpreter(*self->m_archive).call(function, std::move(arguments), true);
         // What the model gives has its structure, whether or not a node makes it.

@@ -51,6 +51,7 @@ struct TensorCell : std::enable_shared_from_this<TensorCell> {
     bool stale = false;
     bool isReformed = false;  ///< no longer in the form that its views were cut from
     bool isArgumentWritten = false;  ///< of an argument of forward: changed in place
+    bool isDense = false;            ///< see dense.h
     std::shared_ptr<const trace::Slot> slot;  ///< of a module's own tensor
     std::uint64_t serial = nextSerial();
     std::shared_ptr<IndexChain> chain;  ///< null: no index, or one that cannot be extended

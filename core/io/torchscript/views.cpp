@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
 #include "core/io/torchscript/python_forms.h"
@@ -158,7 +159,7 @@ Var put(const ViewStep& step, const Var& base, const Var& value) {
     if (step.name == "expand" || step.name == "expand_as") {
         throw TraceError(TraceErrorKind::Runtime, "a tensor is changed in place of which several elements are one place in memory");
     }
-    return call("view_as", {value, base});  // view, squeeze, unsqueeze, unflatten: the same elements in the same order
+    return call("view_as", {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
 }
 
 /// A pending write with the value of a view of that path, put in level by level.
@@ -193,8 +194,11 @@ Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) 
         "view", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "movedim", "moveaxis", "unflatten", "view_as",
         "diagonal", "swapaxes", "swapdims", "numpy_T", "mT", "view_as_real", "view_as_complex", "slice", "select"};
     if (op == "detach" || op == "alias" || op == "positive" || op == "lift_fresh" || op.ends_with("dropout")) return makeStep(ViewStep::Kind::Same);
+    const bool dense = !arguments.empty() && isDense(arguments[0]);
+    if (op == "contiguous" && dense && givesDense(op, arguments)) return makeStep(ViewStep::Kind::Same);
     const bool isItem = op == "chunk" || op == "split" || op == "split_with_sizes" || op == "unbind";
-    if (!isItem && !sure.contains(op)) return nullptr;
+    const bool isReshape = dense && (op == "reshape" || op == "flatten" || op == "ravel" || op == "reshape_as");
+    if (!isItem && !isReshape && !sure.contains(op)) return nullptr;
     std::vector<Var> rest;
     for (std::size_t i = 1; i < arguments.size(); ++i) rest.push_back(toVar(withoutNodes(arguments[i])));
     if (isItem) return makeStep(ViewStep::Kind::Item, op, std::move(rest));
@@ -318,6 +322,7 @@ void reform(const std::shared_ptr<TensorCell>& cell, const Var& result) {
     cell->var = result;
     ++cell->version;
     cell->isReformed = true;
+    cell->isDense = false;
 }
 
 bool assignThrough(TensorCell& view, const Var& value) {

@@ -23,8 +23,8 @@ struct ViewStep {
     std::size_t item = 0;
 };
 
-/// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a reshape copies if it
-/// has to, a conversion if it changes anything).
+/// The step of an operator's result, `arguments` being all of its arguments. Null: it does not say (a conversion copies if it
+/// changes anything, a reshape of a tensor that is not known to be dense if it has to).
 std::shared_ptr<const ViewStep> viewStep(const std::string& op, const std::vector<ScriptValue>& arguments);
 /// The result of the operator may share its first argument's memory.
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments);

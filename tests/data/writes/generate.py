@@ -123,6 +123,23 @@ class Scale(nn.Module):
         return x.sum()
 
 
+class Flat(nn.Module):
+    """Reshapes of tensors whose elements lie in order are views, contiguous() is the tensor itself."""
+    def forward(self, x: Tensor):
+        y = x * 2
+        y.reshape(-1)[3] = 9.
+        y.flatten().mul_(0.5)
+        row = y[1].contiguous()
+        row.add_(1)
+        y[2:].reshape(2, 2, 2)[0].fill_(-4)
+        z = torch.zeros(2, 6)
+        z.reshape(3, 4)[1].add_(y.ravel()[:4])
+        y.unsqueeze(0).flatten(1)[0, 5:7].zero_()
+        parts = y.split(2)
+        parts[1].reshape(-1).sub_(0.25)
+        return y, row, z, y.reshape(2, 8)
+
+
 class LoopRows(nn.Module):
     """Rows are written in a loop whose length only a run knows."""
     def forward(self, x: Tensor):
@@ -167,7 +184,7 @@ class LoopState(nn.Module):
         return seen['low'], seen['high'], latest[0], latest[1], box.sum, torch.tensor([box.count])
 
 
-MODELS = [Column, Mask, Chain, Views, Parts, BaseChanges, Windows, Inplace, LoopRows, LoopState]
+MODELS = [Column, Mask, Chain, Views, Parts, BaseChanges, Windows, Inplace, Flat, LoopRows, LoopState]
 SCRIPT_ONLY = {'LoopRows', 'LoopState'}
 
 
