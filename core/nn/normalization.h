@@ -131,4 +131,20 @@ class LocalResponseNorm : public Layer {
     double m_k;
 };
 
+/// torch.nn.CrossMapLRN2d: x [N,C,H,W] -> y of that shape,
+///   y_c = x_c / (k + alpha / size sum x_c'^2)^beta,  |c' - c| < (size + 1) / 2 rounded down, and c' = 0 for every c.
+/// PyTorch's running sum never lets go of the first channel; models were trained with it.
+class CrossMapLRN2d : public Layer {
+  public:
+    explicit CrossMapLRN2d(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1);
+    Var forward(std::span<const Var> in) override;
+    std::string extraText() const override;
+
+  private:
+    std::int64_t m_size;
+    double m_alpha;
+    double m_beta;
+    double m_k;
+};
+
 }  // namespace sonde::nn

@@ -82,6 +82,15 @@ class TestNnNormalization : public QObject {
         // An even window reaches further back.
         COMPARE_FLOATS(runLayer(make<nn::LocalResponseNorm>(2, 2, 1, 0), {floats({1, 2, 1}, {1, 2})}), 0, 1, 2 / 5.0F);
     }
+
+    /// Values of PyTorch 1.13.
+    void localResponseAcrossMaps() {
+        const auto x = floats({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+        const std::vector<float> odd{0.377395F, 0.569877F, 0.64071F, 0.647577F, 0.625F, 0.590655F, 0.942046F, 0.867681F};
+        const std::vector<float> even{0.413131F, 0.647322F, 0.747758F, 0.7698F, 0.752121F, 0.716662F, 1.130146F, 1.049595F};
+        COMPARE_FLOATS(runLayer(make<nn::CrossMapLRN2d>(3, 0.5, 0.75, 2), {x}), 0, odd);
+        COMPARE_FLOATS(runLayer(make<nn::CrossMapLRN2d>(4, 0.5, 0.75, 2), {x}), 0, even);
+    }
 };
 
 QTEST_GUILESS_MAIN(TestNnNormalization)
