@@ -23,50 +23,42 @@ class PadLayer : public Layer {
     Var m_value;
 };
 
-struct ConstantPad1d : PadLayer {
-    ConstantPad1d(const Sizes& padding, double value) : PadLayer("ConstantPad1d", 1, padding, "constant", value) {}
+/// The layers for 1, 2 and 3 axes, with PyTorch's names.
+template <std::size_t axes>
+struct ConstantPad : PadLayer {
+    ConstantPad(const Sizes& padding, double value) : PadLayer("ConstantPad" + std::to_string(axes) + 'd', axes, padding, "constant", value) {}
 };
-struct ConstantPad2d : PadLayer {
-    ConstantPad2d(const Sizes& padding, double value) : PadLayer("ConstantPad2d", 2, padding, "constant", value) {}
+template <std::size_t axes>
+struct ZeroPad : PadLayer {
+    explicit ZeroPad(const Sizes& padding) : PadLayer("ZeroPad" + std::to_string(axes) + 'd', axes, padding, "constant", 0.0) {}
 };
-struct ConstantPad3d : PadLayer {
-    ConstantPad3d(const Sizes& padding, double value) : PadLayer("ConstantPad3d", 3, padding, "constant", value) {}
+template <std::size_t axes>
+struct ReflectionPad : PadLayer {
+    explicit ReflectionPad(const Sizes& padding) : PadLayer("ReflectionPad" + std::to_string(axes) + 'd', axes, padding, "reflect") {}
 };
-struct ZeroPad1d : PadLayer {
-    explicit ZeroPad1d(const Sizes& padding) : PadLayer("ZeroPad1d", 1, padding, "constant", 0.0) {}
+template <std::size_t axes>
+struct ReplicationPad : PadLayer {
+    explicit ReplicationPad(const Sizes& padding) : PadLayer("ReplicationPad" + std::to_string(axes) + 'd', axes, padding, "replicate") {}
 };
-struct ZeroPad2d : PadLayer {
-    explicit ZeroPad2d(const Sizes& padding) : PadLayer("ZeroPad2d", 2, padding, "constant", 0.0) {}
+template <std::size_t axes>
+struct CircularPad : PadLayer {
+    explicit CircularPad(const Sizes& padding) : PadLayer("CircularPad" + std::to_string(axes) + 'd', axes, padding, "circular") {}
 };
-struct ZeroPad3d : PadLayer {
-    explicit ZeroPad3d(const Sizes& padding) : PadLayer("ZeroPad3d", 3, padding, "constant", 0.0) {}
-};
-struct ReflectionPad1d : PadLayer {
-    explicit ReflectionPad1d(const Sizes& padding) : PadLayer("ReflectionPad1d", 1, padding, "reflect") {}
-};
-struct ReflectionPad2d : PadLayer {
-    explicit ReflectionPad2d(const Sizes& padding) : PadLayer("ReflectionPad2d", 2, padding, "reflect") {}
-};
-struct ReflectionPad3d : PadLayer {
-    explicit ReflectionPad3d(const Sizes& padding) : PadLayer("ReflectionPad3d", 3, padding, "reflect") {}
-};
-struct ReplicationPad1d : PadLayer {
-    explicit ReplicationPad1d(const Sizes& padding) : PadLayer("ReplicationPad1d", 1, padding, "replicate") {}
-};
-struct ReplicationPad2d : PadLayer {
-    explicit ReplicationPad2d(const Sizes& padding) : PadLayer("ReplicationPad2d", 2, padding, "replicate") {}
-};
-struct ReplicationPad3d : PadLayer {
-    explicit ReplicationPad3d(const Sizes& padding) : PadLayer("ReplicationPad3d", 3, padding, "replicate") {}
-};
-struct CircularPad1d : PadLayer {
-    explicit CircularPad1d(const Sizes& padding) : PadLayer("CircularPad1d", 1, padding, "circular") {}
-};
-struct CircularPad2d : PadLayer {
-    explicit CircularPad2d(const Sizes& padding) : PadLayer("CircularPad2d", 2, padding, "circular") {}
-};
-struct CircularPad3d : PadLayer {
-    explicit CircularPad3d(const Sizes& padding) : PadLayer("CircularPad3d", 3, padding, "circular") {}
-};
+
+using ConstantPad1d = ConstantPad<1>;
+using ConstantPad2d = ConstantPad<2>;
+using ConstantPad3d = ConstantPad<3>;
+using ZeroPad1d = ZeroPad<1>;
+using ZeroPad2d = ZeroPad<2>;
+using ZeroPad3d = ZeroPad<3>;
+using ReflectionPad1d = ReflectionPad<1>;
+using ReflectionPad2d = ReflectionPad<2>;
+using ReflectionPad3d = ReflectionPad<3>;
+using ReplicationPad1d = ReplicationPad<1>;
+using ReplicationPad2d = ReplicationPad<2>;
+using ReplicationPad3d = ReplicationPad<3>;
+using CircularPad1d = CircularPad<1>;
+using CircularPad2d = CircularPad<2>;
+using CircularPad3d = CircularPad<3>;
 
 }  // namespace sonde::nn

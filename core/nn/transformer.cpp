@@ -10,6 +10,18 @@ ForwardParameter needed(std::string name) { return {std::move(name), {}, false, 
 ForwardParameter optional(std::string name) { return {std::move(name), tensor::Value(), false}; }
 ForwardParameter flag(std::string name) { return {std::move(name), tensor::Value::ofBool(false), false}; }
 
+/// Of a decoder and of its layers; they differ in whether the targets are causal if nothing is said.
+std::vector<ForwardParameter> decoderParameters(ForwardParameter targetIsCausal) {
+    return {needed("tgt"),
+            needed("memory"),
+            optional("tgt_mask"),
+            optional("memory_mask"),
+            optional("tgt_key_padding_mask"),
+            optional("memory_key_padding_mask"),
+            std::move(targetIsCausal),
+            flag("memory_is_causal")};
+}
+
 template <typename L>
 std::vector<std::shared_ptr<Module>> copies(std::int64_t count, std::int64_t size, std::int64_t heads, const TransformerOptions& options) {
     std::vector<std::shared_ptr<Module>> result;
@@ -65,16 +77,7 @@ Var TransformerEncoderLayer::forward(std::span<const Var> in) {
     return around(x, *m_norms[1], [&](const Var& part) { return feedForward(part); });
 }
 
-std::vector<ForwardParameter> TransformerDecoderLayer::signature() const {
-    return {needed("tgt"),
-            needed("memory"),
-            optional("tgt_mask"),
-            optional("memory_mask"),
-            optional("tgt_key_padding_mask"),
-            optional("memory_key_padding_mask"),
-            flag("tgt_is_causal"),
-            flag("memory_is_causal")};
-}
+std::vector<ForwardParameter> TransformerDecoderLayer::signature() const { return decoderParameters(flag("tgt_is_causal")); }
 
 Var TransformerDecoderLayer::forward(std::span<const Var> in) {
     const Var x = around(in[0], *m_norms[0], [&](const Var& part) {
@@ -114,16 +117,7 @@ TransformerDecoder::TransformerDecoder(std::vector<std::shared_ptr<Module>> laye
 TransformerDecoder::TransformerDecoder(std::int64_t size, std::int64_t heads, std::int64_t layers, const TransformerOptions& options)
     : TransformerDecoder(copies<TransformerDecoderLayer>(layers, size, heads, options)) {}
 
-std::vector<ForwardParameter> TransformerDecoder::signature() const {
-    return {needed("tgt"),
-            needed("memory"),
-            optional("tgt_mask"),
-            optional("memory_mask"),
-            optional("tgt_key_padding_mask"),
-            optional("memory_key_padding_mask"),
-            optional("tgt_is_causal"),
-            flag("memory_is_causal")};
-}
+std::vector<ForwardParameter> TransformerDecoder::signature() const { return decoderParameters(optional("tgt_is_causal")); }
 
 Var TransformerDecoder::forward(std::span<const Var> in) {
     Var x = in[0];

@@ -6,21 +6,13 @@
 #include <limits>
 #include <map>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
 
 namespace {
-
-constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
-
-Row mlRow(std::string_view name, int since, std::string_view summary) {
-    Row row(name, since, summary, Category::Data);
-    row.domain("ai.onnx.ml");
-    return row;
-}
 
 base::Result<void> extractFeatures(KernelContext& context) {
     const Tensor& x = context.in(0);
@@ -265,20 +257,20 @@ base::Result<void> labelEncoderOfClasses(KernelContext& context) {
 }  // namespace
 
 void define_ml(Registry& registry) {
-    registry.add(mlRow("ArrayFeatureExtractor", 1, "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures, inferExtracted));
-    registry.add(mlRow("Binarizer", 1, "1 above a threshold, else 0").in("X", kFeatures).out("Y").attrFloat("threshold", 0).runs(binarize, inferSame));
-    registry.add(mlRow("Scaler", 1, "(x − offset) · scale for each feature").in("X", kFeatures).out("Y").attr("offset", AttributeKind::Floats)
+    registry.add(mlRow("ArrayFeatureExtractor", "The features at some positions of the last axis").in("X").in("Y", kIndex).out("Z").runs(extractFeatures, inferExtracted));
+    registry.add(mlRow("Binarizer", "1 above a threshold, else 0").in("X", kFeatures).out("Y").attrFloat("threshold", 0).runs(binarize, inferSame));
+    registry.add(mlRow("Scaler", "(x − offset) · scale for each feature").in("X", kFeatures).out("Y").attr("offset", AttributeKind::Floats)
                      .attr("scale", AttributeKind::Floats).runs(scale, inferFloats));
-    registry.add(mlRow("Imputer", 1, "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
+    registry.add(mlRow("Imputer", "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
                      .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
-    registry.add(mlRow("Normalizer", 1, "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
-    registry.add(mlRow("OneHotEncoder", 1, "A 1 at the place of the category").in("X").out("Y").attrInts("cats_int64s")
+    registry.add(mlRow("Normalizer", "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
+    registry.add(mlRow("OneHotEncoder", "A 1 at the place of the category").in("X").out("Y").attrInts("cats_int64s")
                      .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot, inferOneHot));
-    registry.add(mlRow("LabelEncoder", 1, "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
+    registry.add(mlRow("LabelEncoder", "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
                      .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                      .runs(labelEncoderOfClasses, inferClassLabels));
     for (int since : {2, 4}) {
-        registry.add(mlRow("LabelEncoder", since, "Each element replaced by what a table holds for it").in("X").out("Y")
+        registry.add(mlRow("LabelEncoder", "Each element replaced by what a table holds for it", since).in("X").out("Y")
                          .attr("keys_strings", AttributeKind::Strings).attrInts("keys_int64s").attr("keys_floats", AttributeKind::Floats)
                          .attr("keys_tensor", AttributeKind::Tensor).attr("values_strings", AttributeKind::Strings).attrInts("values_int64s")
                          .attr("values_floats", AttributeKind::Floats).attr("values_tensor", AttributeKind::Tensor)

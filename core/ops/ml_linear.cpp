@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
@@ -76,10 +76,9 @@ base::Result<void> inferClassifier(InferContext& context) {
 }  // namespace
 
 void define_ml_linear(Registry& registry) {
-    constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
     const auto row = [](std::string_view name, std::string_view summary) {
-        Row made(name, 1, summary, Category::Data);
-        made.domain("ai.onnx.ml").in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("intercepts", AttributeKind::Floats)
+        Row made = mlRow(name, summary);
+        made.in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("intercepts", AttributeKind::Floats)
             .attrString("post_transform", "NONE");
         return made;
     };

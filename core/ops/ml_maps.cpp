@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
@@ -238,21 +238,15 @@ base::Result<void> inferCategories(InferContext& context) {
 }  // namespace
 
 void define_ml_maps(Registry& registry) {
-    constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
-    const auto row = [](std::string_view name, std::string_view summary) {
-        Row made(name, 1, summary, Category::Data);
-        made.domain("ai.onnx.ml");
-        return made;
-    };
-    registry.add(row("ZipMap", "A map from class to score for each row").in("X", kFloat32).out("Z").attrInts("classlabels_int64s")
+    registry.add(mlRow("ZipMap", "A map from class to score for each row").in("X", kFloat32).out("Z").attrInts("classlabels_int64s")
                      .attr("classlabels_strings", AttributeKind::Strings).runs(zipMap, inferZipMap));
-    registry.add(row("CastMap", "The values of a map as a row").anyIn("X").out("Y").attrString("cast_to", "TO_FLOAT")
+    registry.add(mlRow("CastMap", "The values of a map as a row").anyIn("X").out("Y").attrString("cast_to", "TO_FLOAT")
                      .attrString("map_form", "DENSE").attrInt("max_map", 1).runs(castMap, inferCastMap));
-    registry.add(row("DictVectorizer", "What a map holds for each word of a vocabulary").anyIn("X").out("Y").attrInts("int64_vocabulary")
+    registry.add(mlRow("DictVectorizer", "What a map holds for each word of a vocabulary").anyIn("X").out("Y").attrInts("int64_vocabulary")
                      .attr("string_vocabulary", AttributeKind::Strings).runs(vectorizeDict, inferVocabulary));
-    registry.add(row("FeatureVectorizer", "Columns of all inputs side by side").variadicIn("X", kFeatures).out("Y").attrInts("inputdimensions")
+    registry.add(mlRow("FeatureVectorizer", "Columns of all inputs side by side").variadicIn("X", kFeatures).out("Y").attrInts("inputdimensions")
                      .runs(vectorizeFeatures, inferColumns));
-    registry.add(row("CategoryMapper", "Texts to numbers or back, by a table").in("X", kString | kInt64).out("Y").attrInts("cats_int64s")
+    registry.add(mlRow("CategoryMapper", "Texts to numbers or back, by a table").in("X", kString | kInt64).out("Y").attrInts("cats_int64s")
                      .attr("cats_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                      .runs(mapCategories, inferCategories));
 }

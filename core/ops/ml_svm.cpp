@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
@@ -293,10 +293,9 @@ base::Result<void> inferClassifier(InferContext& context) {
 }  // namespace
 
 void define_ml_svm(Registry& registry) {
-    constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
     const auto row = [](std::string_view name, std::string_view summary) {
-        Row made(name, 1, summary, Category::Data);
-        made.domain("ai.onnx.ml").in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("kernel_params", AttributeKind::Floats)
+        Row made = mlRow(name, summary);
+        made.in("X", kFeatures).out("Y").attr("coefficients", AttributeKind::Floats).attr("kernel_params", AttributeKind::Floats)
             .attrString("kernel_type", "LINEAR").attrString("post_transform", "NONE").attr("rho", AttributeKind::Floats)
             .attr("support_vectors", AttributeKind::Floats);
         return made;

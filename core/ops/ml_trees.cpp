@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/ops/support/row.h"
+#include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
 
@@ -444,10 +444,9 @@ base::Result<void> inferClassifier(InferContext& context) {
 }  // namespace
 
 void define_ml_trees(Registry& registry) {
-    constexpr DTypeSet kFeatures = bit(DType::Float32) | bit(DType::Float64) | bit(DType::Int32) | bit(DType::Int64);
     const auto row = [](std::string_view name, int since, std::string_view summary, DTypeSet dtypes) {
-        Row made(name, since, summary, Category::Data);
-        made.domain("ai.onnx.ml").in("X", dtypes).out("Y");
+        Row made = mlRow(name, summary, since);
+        made.in("X", dtypes).out("Y");
         return made;
     };
     const auto lists = [&](std::string_view name, int since, std::string_view summary) {

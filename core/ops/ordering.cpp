@@ -168,14 +168,17 @@ base::Result<void> nonZero(KernelContext& context) {
     return {};
 }
 
+/// Input 0 and its attribute axis; without one all elements in a row, and axis 0.
+base::Result<Tensor> alongAxis(KernelContext& context, std::size_t& axis) {
+    const Tensor& x = context.in(0);
+    if (!context.attributes().has("axis")) return x.reshaped(Shape{x.numel()});
+    SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
+    return x;
+}
+
 base::Result<void> compress(KernelContext& context) {
-    Tensor x = context.in(0);
     std::size_t axis = 0;
-    if (context.attributes().has("axis")) {
-        SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
-    } else {
-        SONDE_ASSIGN(x, x.reshaped(Shape{x.numel()}));
-    }
+    SONDE_ASSIGN(const Tensor x, alongAxis(context, axis));
     std::vector<std::int64_t> kept;
     for (std::int64_t i = 0; i < std::min(context.in(1).numel(), x.dim(axis)); ++i) {
         if (context.in(1).data<bool>()[i]) kept.push_back(i);
@@ -231,13 +234,8 @@ struct SliceLess {
 };
 
 base::Result<void> unique(KernelContext& context) {
-    Tensor x = context.in(0);
     std::size_t axis = 0;
-    if (context.attributes().has("axis")) {
-        SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), x.rank()));
-    } else {
-        SONDE_ASSIGN(x, x.reshaped(Shape{x.numel()}));
-    }
+    SONDE_ASSIGN(const Tensor x, alongAxis(context, axis));
     std::vector<std::size_t> order{axis};
     for (std::size_t i = 0; i < x.rank(); ++i) {
         if (i != axis) order.push_back(i);

@@ -191,27 +191,30 @@ base::Result<void> affineGrid(KernelContext& context) {
     return setNarrow(context, 0, y, theta.dtype());
 }
 
-/// Bilinear value inside the image; zero more than one element outside.
+/// The four elements around a place and how near it is to each; zeros for a place more than one element outside.
+struct Corners {
+    double a = 0, b = 0, c = 0, d = 0;  ///< left and right above, left and right below
+    double dy = 0, dx = 0;
+
+    static Corners of(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
+        if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return {};
+        y = std::clamp(y, 0.0, static_cast<double>(height - 1));
+        x = std::clamp(x, 0.0, static_cast<double>(width - 1));
+        const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
+        const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
+        return {plane[y0 * width + x0], plane[y0 * width + x1], plane[y1 * width + x0], plane[y1 * width + x1], y - static_cast<double>(y0), x - static_cast<double>(x0)};
+    }
+};
+
 double bilinear(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return 0;
-    y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-    x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-    const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
-    const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
-    const double dy = y - static_cast<double>(y0), dx = x - static_cast<double>(x0);
-    return (1 - dy) * ((1 - dx) * plane[y0 * width + x0] + dx * plane[y0 * width + x1]) + dy * ((1 - dx) * plane[y1 * width + x0] + dx * plane[y1 * width + x1]);
+    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
+    return (1 - dy) * ((1 - dx) * a + dx * b) + dy * ((1 - dx) * c + dx * d);
 }
 
 /// The largest weighted corner of the four around a place: what RoiAlign's mode "max" compares.
 double bilinearMax(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return 0;
-    y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-    x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-    const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
-    const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
-    const double dy = y - static_cast<double>(y0), dx = x - static_cast<double>(x0);
-    return std::max({(1 - dy) * (1 - dx) * plane[y0 * width + x0], (1 - dy) * dx * plane[y0 * width + x1], dy * (1 - dx) * plane[y1 * width + x0],
-                     dy * dx * plane[y1 * width + x1]});
+    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
+    return std::max({(1 - dy) * (1 - dx) * a, (1 - dy) * dx * b, dy * (1 - dx) * c, dy * dx * d});
 }
 
 base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {

@@ -150,17 +150,20 @@ void poolRows(base::ThreadPool& pool, const Geometry& geometry, const Window& wi
     });
 }
 
+/// Where the largest elements are, output 1; null if nobody reads it.
+base::Result<std::int64_t*> indicesIfWanted(KernelContext& context, const Shape& shape) {
+    if (!context.wants(1)) return nullptr;
+    SONDE_ASSIGN(Tensor indices, context.output(1, DType::Int64, shape));
+    return indices.mutableData<std::int64_t>();
+}
+
 }  // namespace
 
 base::Result<void> maxPool(KernelContext& context, const Tensor& x, const Window& window, bool columnMajor, bool perPlane) {
     SONDE_ASSIGN(const Shape shape, resultShape(x, window));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
-    std::int64_t* where = nullptr;
-    if (context.wants(1)) {
-        SONDE_ASSIGN(Tensor indices, context.output(1, DType::Int64, shape));
-        where = indices.mutableData<std::int64_t>();
-    }
+    SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     if (y.numel() == 0) return {};
     if (x.dtype() == DType::Float32 && !where && fitsDepthwise(window, geometry.input, geometry.output)) {
         poolRows(context.pool(), geometry, window, -std::numeric_limits<float>::infinity(), x.data<float>(), y.mutableData<float>(),
@@ -320,11 +323,7 @@ base::Result<void> adaptiveMaxPool(KernelContext& context, const Tensor& x, std:
     SONDE_ASSIGN(const Shape shape, adaptiveShape(x, output));
     SONDE_ASSIGN(const Geometry geometry, geometryOf(x, shape));
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), shape));
-    std::int64_t* where = nullptr;
-    if (context.wants(1)) {
-        SONDE_ASSIGN(Tensor indices, context.output(1, DType::Int64, shape));
-        where = indices.mutableData<std::int64_t>();
-    }
+    SONDE_ASSIGN(std::int64_t* const where, indicesIfWanted(context, shape));
     const auto rangeAt = [&](std::size_t axis, std::int64_t o, std::int64_t extent) {
         const std::int64_t outputs = geometry.output[axis];
         return Range{o * extent / outputs, ((o + 1) * extent + outputs - 1) / outputs, 1};
