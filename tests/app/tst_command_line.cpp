@@ -14,27 +14,13 @@
 
 #include "core/io/npz/npz.h"
 #include "tests/support/onnx_file.h"
+#include "tests/support/run_sonde.h"
 
 using namespace sonde;
+using test::Outcome;
+using test::runSonde;
 
 namespace {
-
-struct Outcome {
-    int status = -1;
-    QString out;
-    QString err;
-};
-
-Outcome runSonde(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), arguments);
-    Outcome outcome;
-    if (!process.waitForFinished(120'000)) return outcome;
-    outcome.status = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
-    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
-    outcome.err = QString::fromUtf8(process.readAllStandardError());
-    return outcome;
-}
 
 QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + name; }
 QString sample(const char* name) { return QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + name; }

@@ -7,24 +7,13 @@
 
 #include "core/document/plugin_notes.h"
 #include "core/io/npz/npz.h"
+#include "tests/support/run_sonde.h"
 
 using namespace sonde;
+using test::Outcome;
+using test::runSonde;
 
 namespace {
-
-struct Outcome {
-    int status = -1;
-    QString out;
-    QString err;
-};
-
-Outcome runSonde(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), arguments);
-    process.waitForFinished(60000);
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardOutput()),
-            QString::fromUtf8(process.readAllStandardError())};
-}
 
 QString plugin(const QString& name) { return QStringLiteral(SONDE_BINARY_DIR "/../tests/plugins/") + name; }
 

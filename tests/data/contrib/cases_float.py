@@ -2,22 +2,10 @@
 import math
 
 import numpy as np
-from generate import Const, case
+from generate import Const, case, i32, i64, normals
 
 rng = np.random.default_rng(11)
-
-
-def f(*shape, scale=1.0, dtype=np.float32):
-    return np.round(rng.normal(0, scale, shape), 3).astype(dtype)
-
-
-def i32(*values):
-    return np.asarray(values, np.int32)
-
-
-def i64(*values):
-    return np.asarray(values, np.int64)
-
+f = normals(rng)
 
 erf = np.vectorize(math.erf)
 

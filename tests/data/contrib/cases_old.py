@@ -1,17 +1,10 @@
 """Cases of ai.onnx as it was in opsets 1 to 10: attributes that became inputs, broadcasting by axis, operators that are gone.
 Values are formulas of docs/Changelog.md of ONNX where ONNX Runtime does not go back so far."""
 import numpy as np
-from generate import case
+from generate import case, i64, normals
 
 rng = np.random.default_rng(14)
-
-
-def f(*shape, scale=1.0, dtype=np.float32):
-    return np.round(rng.normal(0, scale, shape), 3).astype(dtype)
-
-
-def i64(*values):
-    return np.asarray(values, np.int64)
+f = normals(rng)
 
 
 def old(op, opset, inputs, attrs=None, expected=None, **more):

@@ -1,12 +1,9 @@
 """Cases of the operators on quantised tensors. Tolerances of 0 mean equal, of 1 that a unit may be rounded the other way."""
 import numpy as np
-from generate import Const, Packed, case
+from generate import Const, Packed, case, i32, normals
 
 rng = np.random.default_rng(12)
-
-
-def f(*shape, scale=1.0, dtype=np.float32):
-    return np.round(rng.normal(0, scale, shape), 3).astype(dtype)
+f = normals(rng)
 
 
 def q(dtype, *shape):
@@ -17,10 +14,6 @@ def q(dtype, *shape):
 def s(value, dtype=np.float32):
     """A scalar."""
     return np.asarray(value, dtype)
-
-
-def i32(*values):
-    return np.asarray(values, np.int32)
 
 
 u8, i8 = np.uint8, np.int8

@@ -42,6 +42,21 @@ class Const:
         self.value = value
 
 
+def normals(rng):
+    """f(*shape): normally distributed numbers with three digits behind the point."""
+    def f(*shape, scale=1.0, dtype=np.float32):
+        return np.round(rng.normal(0, scale, shape), 3).astype(dtype)
+    return f
+
+
+def i32(*values):
+    return np.asarray(values, np.int32)
+
+
+def i64(*values):
+    return np.asarray(values, np.int64)
+
+
 def dtype_of(x):
     return x.dtype if isinstance(x, Packed) else NUMPY[x.dtype]
 

@@ -5,19 +5,13 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "tests/support/run_sonde.h"
+
+using sonde::test::Outcome;
+
 namespace {
 
-struct Outcome {
-    int status = -1;
-    QString err;
-};
-
-Outcome runWindow(const QStringList& arguments) {
-    QProcess process;
-    process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), QStringList{QStringLiteral("window")} + arguments);
-    if (!process.waitForFinished(120'000)) return {};
-    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2, QString::fromUtf8(process.readAllStandardError())};
-}
+Outcome runWindow(const QStringList& arguments) { return sonde::test::runSonde(QStringList{QStringLiteral("window")} + arguments); }
 
 QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
 
