@@ -100,6 +100,8 @@ class Reader {
             trace::ForwardParameter parameter{item.at("name").get<std::string>(), std::nullopt, item.at("keyword_only").get<bool>(),
                                               item.at("tensor").get<bool>()};
             parameter.collects = item.value("collects", false);
+            const auto isBehind = [&](const auto& before) { return before.collects && before.keywordOnly == parameter.keywordOnly; };
+            if (std::ranges::any_of(parameters, isBehind)) bad("a parameter stands behind one that collects");
             if (item.contains("default")) parameter.fallback = tm::valueFrom(item.at("default"), m_tensors);
             parameters.push_back(std::move(parameter));
         }

@@ -142,6 +142,12 @@ class TestTracedModuleFile : public QObject {
             QVERIFY2(!loads(changed), from.constData());
         }
     }
+    void nothingStandsBehindWhatCollects() {
+        const std::vector<trace::ForwardParameter> parameters{{"args", std::nullopt, false, false, true}, {"k", std::nullopt, true}, {"x", std::nullopt, false}};
+        QVERIFY(io::saveTracedModule(TracedModule("F", parameters, true, false), path("order.sondetm")));
+        const auto loaded = io::loadTracedModule(path("order.sondetm"));
+        QVERIFY(!loaded && loaded.error().what.find("behind one that collects") != std::string::npos);
+    }
 
     void unknownTypesAreNamed() {
         class Odd final : public tensor::ObjectBase {
