@@ -10,6 +10,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QTextLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -34,22 +35,90 @@ Look lookOf(Banner::Severity severity) {
     return {"info", ColorRole::Info, ColorRole::InfoGround, "Note"};
 }
 
-QLabel* messageLabel(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
-    return label;
+/// `text` in lines of `width` pixels, three at most: what is left ends the last one, shortened with "…". Names longer than
+/// a line are broken.
+QString inThreeLines(const QString& text, const QFont& font, int width) {
+    constexpr qsizetype kMostLines = 3;
+    constexpr qsizetype kMostSigns = 4000;  // more than three lines of any screen; a name in a file may have any length
+    QString start = text.left(kMostSigns);
+    if (start.size() < text.size()) start += QChar(0x2026);
+    start.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
+    QTextOption option;
+    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    QTextLayout layout(start, font);
+    layout.setTextOption(option);
+    QStringList lines;
+    qsizetype lastStart = 0, used = 0;
+    layout.beginLayout();
+    for (QTextLine line; lines.size() < kMostLines && (line = layout.createLine()).isValid();) {
+        line.setLineWidth(std::max(1, width));
+        lastStart = line.textStart();
+        used = lastStart + line.textLength();
+        lines += start.mid(lastStart, line.textLength()).trimmed();
+    }
+    layout.endLayout();
+    if (used < start.size()) {
+        const QString rest = start.mid(lastStart).replace(QChar(QChar::LineSeparator), QLatin1Char(' '));
+        lines.back() = QFontMetrics(font).elidedText(rest, Qt::ElideRight, width);
+    }
+    return lines.join(QLatin1Char('\n'));
 }
 
 }  // namespace
 
+/// A text that takes three lines at most: in a small window a long message must not take the place of what it is about.
+/// The whole of it is in the tool tip (and in the log).
+class ShortLabel : public QLabel {
+  public:
+    explicit ShortLabel(QWidget* parent) : QLabel(parent) {
+        setTextFormat(Qt::PlainText);
+        setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+        setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+        setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    }
+
+    const QString& whole() const { return m_whole; }
+    void setWhole(const QString& text) {
+        m_whole = text;
+        fit();
+        updateGeometry();
+    }
+
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override {
+        const auto lines = inThreeLines(m_whole, font(), width).count(QLatin1Char('\n')) + 1;
+        return fontMetrics().size(0, QString(lines - 1, QLatin1Char('\n'))).height() + 1;
+    }
+    QSize sizeHint() const override { return {width(), heightForWidth(width())}; }
+    QSize minimumSizeHint() const override { return {0, fontMetrics().lineSpacing()}; }
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QLabel::resizeEvent(event);
+        fit();
+    }
+    void changeEvent(QEvent* event) override {
+        QLabel::changeEvent(event);
+        if (event->type() == QEvent::FontChange) fit();
+    }
+
+  private:
+    void fit() {
+        const QString shown = inThreeLines(m_whole, font(), width());
+        setText(shown);
+        const bool all = QString(shown).replace(QLatin1Char('\n'), QLatin1Char(' ')).size() >= m_whole.trimmed().size();
+        setToolTip(all ? QString() : m_whole.left(kMostOfTip));
+    }
+
+    static constexpr qsizetype kMostOfTip = 4000;
+    QString m_whole;
+};
+
 Banner::Banner(QWidget* parent)
     : QFrame(parent),
       m_icon(new QLabel(this)),
-      m_text(messageLabel(this)),
-      m_hint(messageLabel(this)),
+      m_text(new ShortLabel(this)),
+      m_hint(new ShortLabel(this)),
       m_action(new QPushButton(this)),
       m_close(makeToolButton(QStringLiteral("close"), tr("Dismiss (Esc)"), this)) {
     auto* words = new QVBoxLayout;
@@ -72,8 +141,8 @@ Banner::Banner(QWidget* parent)
 
 void Banner::showMessage(Severity severity, const QString& text, const QString& hint, const QString& action) {
     m_severity = severity;
-    m_text->setText(text);
-    m_hint->setText(hint);
+    m_text->setWhole(text);
+    m_hint->setWhole(hint);
     m_hint->setVisible(!hint.isEmpty());
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());
@@ -89,13 +158,13 @@ void Banner::dismiss() {
     Q_EMIT dismissed();
 }
 
-QString Banner::text() const { return m_text->text(); }
-QString Banner::hint() const { return m_hint->text(); }
+QString Banner::text() const { return m_text->whole(); }
+QString Banner::hint() const { return m_hint->whole(); }
 
 void Banner::refresh() {
     const Look look = lookOf(m_severity);
-    setAccessibleName(QStringLiteral("%1: %2").arg(tr(look.name), m_text->text()));
-    setAccessibleDescription(m_hint->text());
+    setAccessibleName(QStringLiteral("%1: %2").arg(tr(look.name), m_text->whole()));
+    setAccessibleDescription(m_hint->whole());
     m_icon->setPixmap(theme::iconPixmap(QString::fromLatin1(look.icon), theme::color(look.mark), 20, devicePixelRatioF()));
     QPalette muted = palette();
     muted.setColor(QPalette::WindowText, theme::color(ColorRole::MutedText));

@@ -8,6 +8,8 @@ class QToolButton;
 
 namespace sonde::widgets {
 
+class ShortLabel;
+
 /// A message across the top of a view: an error with its hint, an offer to reload. It never takes the input away: people
 /// go on working beside it and close it, or press its button, when they like.
 class Banner : public QFrame {
@@ -39,8 +41,8 @@ class Banner : public QFrame {
 
     Severity m_severity = Severity::Info;
     QLabel* m_icon;
-    QLabel* m_text;
-    QLabel* m_hint;
+    ShortLabel* m_text;
+    ShortLabel* m_hint;
     QPushButton* m_action;
     QToolButton* m_close;
 };

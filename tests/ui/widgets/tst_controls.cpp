@@ -53,7 +53,40 @@ class TestControls : public QObject {
         window.resize(400, 300);
         window.show();
         QCOMPARE(window.width(), 400);
-        QVERIFY(banner->height() > 60);
+        QVERIFY(banner->height() > 3 * banner->fontMetrics().lineSpacing());
+    }
+
+    void bannerShowsThreeWholeLinesAndTheRestAsToolTip() {
+        const QString words = QString("a long message ").repeated(60).trimmed(), name(10'000, QLatin1Char('n'));
+        for (const QString& text : {words, name, QStringLiteral("one\ntwo\nthree\nfour ") + words, QStringLiteral("short")}) {
+            QWidget window;
+            auto* layout = new QVBoxLayout(&window);
+            auto* banner = new Banner;
+            layout->addWidget(banner);
+            layout->addStretch();
+            banner->showMessage(Banner::Severity::Error, text, text);
+            window.resize(400, 300);
+            window.show();
+            for (const int width : {400, 900, 300}) {
+                window.resize(width, 300);
+                QCoreApplication::processEvents();
+                for (QLabel* label : banner->findChildren<QLabel*>()) {
+                    if (label->text().isEmpty()) continue;  // the icon
+                    const bool all = text == QStringLiteral("short");
+                    QCOMPARE(label->text().count(QLatin1Char('\n')), all ? 0 : 2);
+                    QCOMPARE(label->text().endsWith(QStringLiteral("…")), !all);
+                    QCOMPARE(label->toolTip().isEmpty(), all);
+                    QLabel plain(label->text());
+                    plain.setTextInteractionFlags(label->textInteractionFlags());
+                    plain.setFont(label->font());
+                    QVERIFY(label->height() >= plain.sizeHint().height());
+                    QVERIFY(label->height() < plain.sizeHint().height() + label->fontMetrics().lineSpacing() / 2);
+                    QVERIFY(label->width() >= plain.sizeHint().width());
+                }
+                QCOMPARE(banner->text(), text);
+                QCOMPARE(banner->hint(), text);
+            }
+        }
     }
 
     void searchFieldWaitsForAPauseAndCountsHits() {
