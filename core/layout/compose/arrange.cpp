@@ -118,6 +118,19 @@ class Arranger {
         return (std::uint64_t{level} << 33) ^ (std::uint64_t{value.value} << 1) ^ (out ? 1 : 0);
     }
 
+    /// By member: whether data that comes from outside goes through it. Constants, and what is computed from them alone, may
+    /// stand aside of those. Edges stand in the order of their readers' execution, so makers come first.
+    std::vector<bool> flowOf(const Level& level) const {
+        std::vector<bool> flows(level.members.size(), false);
+        for (std::size_t i = 0; i < flows.size(); ++i) flows[i] = isSource(m_draft.items[level.members[i]].what.kind);
+        for (const LevelEdge& edge : level.edges) {
+            if (edge.to < flows.size() && (edge.from >= flows.size() || flows[edge.from])) flows[edge.to] = true;
+        }
+        return flows;
+    }
+
+    static bool isSource(ItemKind kind) { return kind == ItemKind::Input || kind == ItemKind::Stub; }
+
     BoxGraph boxGraph(std::uint32_t levelIndex, const std::vector<Inside>& insides) {
         const Level& level = m_draft.levels[levelIndex];
         BoxGraph graph;
@@ -130,8 +143,10 @@ class Arranger {
         }
         graph.boxes.insert(graph.boxes.end(), level.portsIn.size(), {0, 0, Pin::First});
         graph.boxes.insert(graph.boxes.end(), level.portsOut.size(), {0, 0, Pin::Last});
+        const std::vector<bool> flows = flowOf(level);
         for (const LevelEdge& edge : level.edges) {
             BoxEdge box{boxOf(level, edge.from), boxOf(level, edge.to), {}, {}, edge.atStub ? 1.0 : 8.0};
+            if (edge.from < flows.size() && !flows[edge.from]) box.weight = 1;
             if (edge.fromPort.valid()) box.fromPort = portOf(level.members[edge.from], edge.fromPort, true, insides);
             if (edge.toPort.valid()) box.toPort = portOf(level.members[edge.to], edge.toPort, false, insides);
             if (graph.boxes[box.from].loosePorts) box.fromPort = placeOf(graph.boxes[box.from], edge.fromPlace);

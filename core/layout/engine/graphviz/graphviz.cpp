@@ -98,7 +98,7 @@ class Graphviz::Impl {
             const Ports& ports = m_ports[i];
             if (!ports.any) continue;
             set(node, shape, "record");
-            if (box.loosePorts) set(node, label, "{" + narrow(fields("i", ports.in.size())) + "|" + narrow(fields("o", ports.out.size())) + "}");
+            if (box.loosePorts) set(node, label, "{" + narrow("i", ports.in.size()) + "|" + narrow("o", ports.out.size()) + "}");
             else set(node, label, "{{" + fields("i", ports.even) + "}|{" + fields("o", ports.even) + "}}");
         }
     }
@@ -158,9 +158,11 @@ class Graphviz::Impl {
         return text;
     }
 
-    /// Fields of together a ninth of the width, in the middle: enough to order edges by, and the boxes' middles stay in
-    /// line. `dot` gives all fields of a row equal shares; a brace in a brace keeps the direction.
-    static std::string narrow(const std::string& row) { return "{|{{|{{" + row + "}}|}}|}"; }
+    /// Several fields of together a ninth of the width, in the middle: enough to order edges by, and the boxes' middles stay
+    /// in line. `dot` gives all fields of a row equal shares; a brace in a brace keeps the direction.
+    static std::string narrow(const char* row, std::size_t count) {
+        return count > 1 ? "{|{{|{{" + fields(row, count) + "}}|}}|}" : fields(row, 1);
+    }
 
     /// First and last boxes have ranks of their own; edges that are not drawn keep their order.
     void addPins(Agraph_t* graph, const BoxGraph& boxes) {
