@@ -54,7 +54,13 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
     // Parts of a structure have the names that the model's outputs have.
     if (results.size() > 1 && results.size() == outputNames.size()) {
         for (std::size_t i = 0; i < results.size(); ++i) {
-            if (!m_s.target.findNode(outputNames[i]).valid()) (void)m_s.target.rename(results[i].node, outputNames[i]);
+            const NodeId other = m_s.target.findNode(outputNames[i]);
+            if (other == results[i].node) continue;
+            if (other.valid()) {
+                if (m_s.target.expr(m_s.target.node(other).producer).kind == ExprKind::Input) continue;
+                (void)m_s.target.rename(other, freeName(outputNames[i] + "_inner"));
+            }
+            (void)m_s.target.rename(results[i].node, outputNames[i]);
         }
     }
     if (m_s.openShapes) forgetShapes();
