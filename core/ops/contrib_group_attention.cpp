@@ -55,10 +55,70 @@ struct Groups {
     bool smooth = false;
 };
 
+/// A cache of numbers with 8 or 4 bits: value = number·scale. int8 and float8 hold one an element, bytes of a 4-bit cache
+/// two along the last axis, the first in the lower half, each with 8 added.
+struct CacheFormat {
+    DType dtype = DType::Undefined;  ///< Undefined: the cache is not quantised
+    Tensor scale;                    ///< float32, of one element or [1, Hk, 1, d]
+    bool pairs = false;
+
+    static CacheFormat of(Eager& e, std::string_view type, std::size_t past, std::size_t scale, const Groups& g) {
+        const Attributes& attributes = e.context().attributes();
+        CacheFormat format;
+        if (attributes.getString(type, "NONE") == "NONE") {
+            if (e.has(past) && !tensor::isFloating(e.at(past).dtype())) e.fail("a cache " + e.at(past).typeText() + " wants " + std::string(type));
+            return format;
+        }
+        if (!e.has(scale)) e.fail("a quantised cache wants its scale");
+        const std::int64_t bits = attributes.getInt("kv_cache_bit_width", 8);
+        if (bits != 8 && bits != 4) e.fail("a cache of " + std::to_string(bits) + " bits is not defined");
+        format.pairs = bits == 4;
+        format.dtype = e.has(past) ? e.at(past).dtype() : format.pairs ? DType::UInt8 : DType::Int8;
+        const bool known = format.pairs ? format.dtype == DType::UInt8 && g.size % 2 == 0 : format.dtype == DType::Int8 || format.dtype == DType::Float8E4M3FN;
+        if (!known) e.fail("a cache of " + std::to_string(bits) + " bits cannot be " + std::string(tensor::name(format.dtype)));
+        format.scale = e.as(e.at(scale), DType::Float32);
+        if (format.scale.numel() != 1 && format.scale.numel() != g.keyHeads * g.size) e.fail("scale " + e.at(scale).typeText() + " does not fit the cache");
+        return format;
+    }
+
+    float scaleOf(std::int64_t flat, const Groups& g, std::int64_t rows) const {
+        if (scale.numel() == 1) return scale.data<float>()[0];
+        return scale.data<float>()[flat / (rows * g.size) % g.keyHeads * g.size + flat % g.size];
+    }
+    /// float32 [B, Hk, L, d].
+    Tensor read(Eager& e, const Tensor& cache, const Groups& g) const {
+        const std::int64_t rows = cache.dim(2);
+        Tensor made = e.get(Tensor::allocate(DType::Float32, Shape{g.batches, g.keyHeads, rows, g.size}));
+        for (std::int64_t i = 0; i < made.numel(); ++i) {
+            const double number = pairs ? static_cast<double>(packedNumber(cache.data<std::uint8_t>() + i / 2, i % 2, 4)) - 8 : cache.toDouble(i);
+            made.mutableData<float>()[i] = static_cast<float>(number) * scaleOf(i, g, rows);
+        }
+        return made;
+    }
+    /// The other way, to the nearest number, even ones at ties; by the reciprocal, as ONNX Runtime does.
+    Tensor write(Eager& e, const Tensor& cache, const Groups& g) const {
+        const std::int64_t rows = cache.dim(2);
+        Tensor numbers = e.get(cache.clone());
+        for (std::int64_t i = 0; i < numbers.numel(); ++i) {
+            float& x = numbers.mutableData<float>()[i];
+            x *= 1.0F / scaleOf(i, g, rows);
+            if (dtype != DType::Float8E4M3FN) x = std::clamp(std::nearbyint(x), pairs ? -8.0F : -128.0F, pairs ? 7.0F : 127.0F);
+        }
+        if (!pairs) return e.as(numbers, dtype);
+        Tensor made = e.get(Tensor::allocate(DType::UInt8, Shape{g.batches, g.keyHeads, rows, g.size / 2}));
+        const float* from = numbers.data<float>();
+        for (std::int64_t i = 0; i < made.numel(); ++i) {
+            made.mutableData<std::uint8_t>()[i] = static_cast<std::uint8_t>(static_cast<int>(from[2 * i] + 8) | static_cast<int>(from[2 * i + 1] + 8) << 4);
+        }
+        return made;
+    }
+};
+
 void refuse(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     for (std::string_view name : {"k_quant_type", "v_quant_type"}) {
-        if (const std::string type = attributes.getString(name, "NONE"); type != "NONE") e.fail("a cache quantised as " + type + " is not known");
+        const std::string type = attributes.getString(name, "NONE");
+        if (type != "NONE" && type != "PER_TENSOR" && type != "PER_CHANNEL") e.fail("a cache quantised as " + type + " is not known");
     }
     if (attributes.getInt("sliding_window_cache", 0) != 0) e.fail("a cache of the size of its window is not known");
 }
@@ -96,7 +156,7 @@ void readHeads(Eager& e, Groups& g) {
 }
 
 /// seqlens_k holds the lengths with the new tokens, less 1. All tokens new: a prompt, its past is empty.
-void readLengths(Eager& e, Groups& g) {
+void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat& values) {
     const std::vector<std::int64_t> lengths = e.integers(5);
     const std::int64_t longest = e.integer(6);
     if (static_cast<std::int64_t>(lengths.size()) != g.batches || longest < g.rows) e.fail("seqlens_k or total_sequence_length do not fit " + e.at(0).typeText());
@@ -111,19 +171,20 @@ void readLengths(Eager& e, Groups& g) {
     if (e.has(3) != e.has(4)) e.fail("past_key and past_value go together");
     if (e.has(3)) {
         const Tensor pastK = e.at(3), pastV = e.at(4);
-        if (pastK.rank() != 4 || pastK.dim(0) != g.batches || pastK.dim(1) != g.keyHeads || pastK.dim(3) != g.size || pastV.shape() != pastK.shape()) {
-            e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
-        }
+        const auto fits = [&](const Tensor& past, const CacheFormat& format) {
+            return past.rank() == 4 && past.dim(0) == g.batches && past.dim(1) == g.keyHeads && past.dim(2) == pastK.dim(2) && past.dim(3) == (format.pairs ? g.size / 2 : g.size);
+        };
+        if (!fits(pastK, keys) || !fits(pastV, values)) e.fail("past_key " + pastK.typeText() + " and past_value " + pastV.typeText() + " do not fit");
         room = std::max(room, pastK.dim(2));
     }
     // What is new may not lie beyond the cache, what is past must be in it.
     for (std::int64_t past : g.past) {
         if (past + g.rows > room || past > (e.has(3) ? e.at(3).dim(2) : 0)) e.fail("the cache has no " + std::to_string(past) + " past keys");
     }
-    const auto filled = [&](std::size_t past, const Tensor& now) {
+    const auto filled = [&](std::size_t past, const Tensor& now, const CacheFormat& format) {
         Tensor cache = e.get(Tensor::zeros(DType::Float32, Shape{g.batches, g.keyHeads, room, g.size}));
         if (e.has(past)) {
-            const Tensor before = widened(e, past);
+            const Tensor before = format.dtype == DType::Undefined ? widened(e, past) : format.read(e, e.at(past), g);
             for (std::int64_t b = 0; b < g.batches; ++b) {
                 const std::int64_t kept = g.past[static_cast<std::size_t>(b)];
                 kernels::copyInto(e.context().pool(), before.sliced(0, b, 1).sliced(2, 0, kept), cache.sliced(0, b, 1).sliced(2, 0, kept));
@@ -134,8 +195,8 @@ void readLengths(Eager& e, Groups& g) {
         }
         return cache;
     };
-    g.cacheK = filled(3, g.k);
-    g.cacheV = filled(4, g.v);
+    g.cacheK = filled(3, g.k, keys);
+    g.cacheV = filled(4, g.v, values);
 }
 
 void rotate(Eager& e, Groups& g) {
@@ -188,7 +249,16 @@ EagerResult groupQuery(Eager& e) {
     g.smooth = attributes.getInt("smooth_softmax", 0) == 1;
     readHeads(e, g);
     rotate(e, g);
-    readLengths(e, g);
+    const CacheFormat keyFormat = CacheFormat::of(e, "k_quant_type", 3, 12, g), valueFormat = CacheFormat::of(e, "v_quant_type", 4, 13, g);
+    readLengths(e, g, keyFormat, valueFormat);
+    // What is attended to is what the cache keeps.
+    const auto kept = [&](Tensor& cache, const CacheFormat& format) {
+        if (format.dtype == DType::Undefined) return e.as(cache, e.at(0).dtype());
+        const Tensor present = format.write(e, cache, g);
+        cache = format.read(e, present, g);
+        return present;
+    };
+    const Tensor presentK = kept(g.cacheK, keyFormat), presentV = kept(g.cacheV, valueFormat);
     if (e.has(10)) {
         g.bias = e.as(e.at(10), DType::Float32);
         const bool fits = g.bias.rank() == 4 && (g.bias.dim(0) == g.batches || g.bias.dim(0) == 1) && (g.bias.dim(1) == g.heads || g.bias.dim(1) == 1) && g.bias.dim(2) == g.rows;
@@ -210,7 +280,7 @@ EagerResult groupQuery(Eager& e) {
     if (e.context().wants(3)) attention.watchedStep = watched == 1 ? 2 : 3;
     auto [y, scores] = attendHeads(e, attention);
     const DType type = e.at(0).dtype();
-    std::vector<Value> results{Value(e.as(y, type)), Value(e.as(g.cacheK, type)), Value(e.as(g.cacheV, type))};
+    std::vector<Value> results{Value(e.as(y, type)), Value(presentK), Value(presentV)};
     if (scores.defined()) {
         if (sink) scores = e.get(scores.sliced(3, 0, keys).clone());
         // What may not be attended to has no score.
@@ -234,7 +304,10 @@ base::Result<void> inferGroupQuery(InferContext& context) {
     const Dim batch = q && !q->empty() ? q->front() : Dim{};
     setLike(context, 0, std::move(dims));
     for (std::size_t i : {1U, 2U}) {
-        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : context.in(0).dtype, Dims{batch, Dim::of(keyHeads), Dim{}, size});
+        const bool pairs = context.attributes().getInt("kv_cache_bit_width", 8) == 4, quantized = context.attributes().getString(i == 1 ? "k_quant_type" : "v_quant_type", "NONE") != "NONE";
+        const Dim stored = quantized && pairs && size.known() ? Dim::of(size.value / 2) : size;
+        const DType made = quantized ? (pairs ? DType::UInt8 : DType::Int8) : context.in(0).dtype;
+        TypeInfo cache = TypeInfo::tensor(context.has(3) ? context.in(3).dtype : made, Dims{batch, Dim::of(keyHeads), Dim{}, stored});
         context.set(i, std::move(cache));
     }
     setLike(context, 0, Dims{batch, Dim::of(heads), q && q->size() == 3 ? (*q)[1] : Dim{}, Dim{}}, 3);
@@ -247,9 +320,10 @@ void define_contrib_group_attention(Registry& registry) {
     registry.add(contribRow("RotaryEmbedding", "rotates pairs of elements by their position", Category::Attention).in("input", kContribFloats, "T").in("position_ids", kInt64)
                      .in("cos_cache", kContribFloats, "T").in("sin_cache", kContribFloats, "T").out("output").attrInt("interleaved", 0).attrInt("is_packed_batching", 0)
                      .attrInt("num_heads", 0).attrInt("rotary_embedding_dim", 0).attrFloat("scale", 1).runs(eager(rotaryEmbedding), inferSame));
+    constexpr DTypeSet kCaches = kContribFloats | bit(DType::Int8) | bit(DType::UInt8) | bit(DType::Float8E4M3FN);
     registry.add(contribRow("GroupQueryAttention", "attention of groups of queries that share keys and values, with a cache", Category::Attention).in("query", kContribFloats, "T")
-                     .optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").optionalIn("past_key", kContribFloats, "T")
-                     .optionalIn("past_value", kContribFloats, "T").in("seqlens_k", kInt32).in("total_sequence_length", kInt32).optionalIn("cos_cache", kContribFloats, "T")
+                     .optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").optionalIn("past_key", kCaches)
+                     .optionalIn("past_value", kCaches).in("seqlens_k", kInt32).in("total_sequence_length", kInt32).optionalIn("cos_cache", kContribFloats, "T")
                      .optionalIn("sin_cache", kContribFloats, "T").optionalIn("position_ids", kInt64).optionalIn("attention_bias", kContribFloats, "T")
                      .optionalIn("head_sink", kContribFloats, "T").optionalIn("k_scale", kFloat32).optionalIn("v_scale", kFloat32).optionalIn("q_norm_weight", kContribFloats, "T")
                      .optionalIn("k_norm_weight", kContribFloats, "T").out("output").out("present_key", Arity::Optional).out("present_value", Arity::Optional)

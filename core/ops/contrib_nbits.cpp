@@ -8,12 +8,6 @@ namespace sonde::ops {
 
 namespace {
 
-/// Number `i` of a row of packed numbers, the first in the lowest bits.
-std::uint32_t packedNumber(const std::uint8_t* row, std::int64_t i, std::int64_t bits) {
-    const std::int64_t perByte = 8 / bits;
-    return (row[i / perByte] >> (i % perByte * bits)) & ((1U << bits) - 1);
-}
-
 /// B [N, blocks, block·bits/8], scales [N, blocks], zero points packed [N, ⌈blocks·bits/8⌉] or like the scales.
 struct BlockWeights {
     Tensor packed, scales, zeros, groups;

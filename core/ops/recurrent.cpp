@@ -63,6 +63,7 @@ struct Cell {
     std::int64_t gates;  ///< 1, 3 (z r h) or 4 (i o f c)
     std::int64_t steps, batches, inputs, hidden, directions;
     bool byBatch, linearBeforeReset, inputForget;
+    bool quantized;  ///< what weights are multiplied with goes to 8 bits first
     double clip;
     std::vector<Activation> activations;  ///< per direction
     std::vector<std::int64_t> lengths;
@@ -99,14 +100,51 @@ base::Result<Tensor> wideOr(KernelContext& context, std::size_t input, const Sha
     if (byBatch && tensor.rank() == 3) {
         SONDE_ASSIGN(tensor, tensor.transposed(0, 1).contiguous());
     }
-    if (tensor.shape() != shape) return opError("input " + std::to_string(input) + " is " + tensor.typeText() + ", but must be " + shape.text());
+    if (tensor.shape() != shape) return opError("input " + std::to_string(input) + " is " + context.in(input).typeText() + ", but must be " + shape.text());
     return tensor;
 }
 
-base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vector<std::string> activations) {
+/// Numbers as the nearest of 256 steps between their least and largest (0 among them), as DynamicQuantizeLinear rounds.
+void toSteps(double* values, std::int64_t count) {
+    float low = 0, high = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        low = std::min(low, static_cast<float>(values[i]));
+        high = std::max(high, static_cast<float>(values[i]));
+    }
+    const float scale = (high - low) / 255.0F;
+    if (!(scale > 0) || !std::isfinite(scale)) return;
+    const float zero = std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const float step = std::clamp(std::nearbyint(static_cast<float>(values[i]) / scale) + zero, 0.0F, 255.0F);
+        values[i] = static_cast<double>(step - zero) * static_cast<double>(scale);
+    }
+}
+
+/// Weights [D, rows, 4H] of 8 bits as they are without quantisation, turned to [D, 4H, rows]. Scale and zero point: [D] or
+/// [D, 4H].
+base::Result<Tensor> dequantizedWeights(KernelContext& context, std::size_t weights, std::size_t scale, std::int64_t directions) {
+    const Tensor &w = context.in(weights), &factor = context.in(scale), &zero = context.in(scale + 1);
+    const std::int64_t columns = w.rank() == 3 ? w.dim(2) : 0;
+    const auto fits = [&](const Tensor& x) { return x.numel() == directions || x.shape() == Shape{directions, columns}; };
+    if (w.rank() != 3 || w.dim(0) != directions || !fits(factor) || !fits(zero)) {
+        return opError("weights " + w.typeText() + " with scale " + factor.typeText() + " and zero point " + zero.typeText() + " do not fit");
+    }
+    const std::int64_t rows = w.dim(1);
+    SONDE_ASSIGN(Tensor made, wideZeros(Shape{directions, columns, rows}));
+    double* to = made.mutableData<double>();
+    for (std::int64_t i = 0; i < w.numel(); ++i) {
+        const std::int64_t d = i / (rows * columns), row = i / columns % rows, column = i % columns;
+        const auto at = [&](const Tensor& x) { return x.toDouble(x.numel() == directions ? d : d * columns + column); };
+        to[(d * columns + column) * rows + row] = (w.toDouble(i) - at(zero)) * at(factor);
+    }
+    return made;
+}
+
+base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vector<std::string> activations, bool quantized) {
     const Attributes& attributes = context.attributes();
     Cell cell{};
     cell.gates = gates;
+    cell.quantized = quantized;
     const std::string direction = attributes.getString("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return opError("direction '" + direction + "' is not known");
     cell.directions = direction == "bidirectional" ? 2 : 1;
@@ -122,10 +160,20 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
     cell.steps = cell.x.dim(0), cell.batches = cell.x.dim(1), cell.inputs = cell.x.dim(2);
     const Tensor& r = context.in(2);
     if (r.rank() != 3) return opError("R must have 3 dimensions, but is " + r.typeText());
-    cell.hidden = r.dim(2);
+    cell.hidden = r.dim(quantized ? 1 : 2);
     const std::int64_t d = cell.directions, h = cell.hidden;
-    SONDE_ASSIGN(cell.w, wideOr(context, 1, Shape{d, gates * h, cell.inputs}));
-    SONDE_ASSIGN(cell.r, wideOr(context, 2, Shape{d, gates * h, h}));
+    if (quantized) {
+        SONDE_ASSIGN(cell.w, dequantizedWeights(context, 1, 8, d));
+        SONDE_ASSIGN(cell.r, dequantizedWeights(context, 2, 10, d));
+        if (cell.w.shape() != Shape{d, gates * h, cell.inputs} || cell.r.shape() != Shape{d, gates * h, h}) {
+            return opError("weights " + context.in(1).typeText() + " and " + r.typeText() + " do not fit X " + context.in(0).typeText());
+        }
+        SONDE_ASSIGN(cell.x, cell.x.clone());
+        toSteps(cell.x.mutableData<double>(), cell.x.numel());
+    } else {
+        SONDE_ASSIGN(cell.w, wideOr(context, 1, Shape{d, gates * h, cell.inputs}));
+        SONDE_ASSIGN(cell.r, wideOr(context, 2, Shape{d, gates * h, h}));
+    }
     SONDE_ASSIGN(cell.b, wideOr(context, 3, Shape{d, 2 * gates * h}));
     SONDE_ASSIGN(cell.h, wideOr(context, 5, Shape{d, cell.batches, h}, cell.byBatch));
     SONDE_ASSIGN(cell.h, cell.h.clone());
@@ -145,8 +193,9 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
     return cell;
 }
 
-/// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update.
-void step(const Cell& cell, std::int64_t direction, const double* gates, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
+/// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update, `seen`
+/// what R is multiplied with: h, or what is left of it in 8 bits.
+void step(const Cell& cell, std::int64_t direction, const double* gates, const double* seen, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
     const std::int64_t n = cell.hidden, all = cell.gates * n;
     const double* r = cell.r.data<double>() + direction * all * n;
     const double* rb = cell.b.data<double>() + direction * 2 * all + all;
@@ -158,13 +207,13 @@ void step(const Cell& cell, std::int64_t direction, const double* gates, double*
     const std::size_t perDirection = cell.gates == 1 ? 1 : cell.gates == 3 ? 2 : 3;
     const Activation* f = cell.activations.data() + static_cast<std::size_t>(direction) * perDirection;
     if (cell.gates == 1) {
-        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, h) + rb[i]));
+        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, seen) + rb[i]));
     } else if (cell.gates == 3) {
-        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, h) + rb[i]));
+        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, seen) + rb[i]));
         std::vector<double> reset(static_cast<std::size_t>(n));
         for (std::int64_t i = 0; i < n; ++i) reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
         for (std::int64_t i = 0; i < n; ++i) {
-            const double inner = cell.linearBeforeReset ? recurrent[static_cast<std::size_t>(n + i)] * (product(2 * n + i, h) + rb[2 * n + i])
+            const double inner = cell.linearBeforeReset ? recurrent[static_cast<std::size_t>(n + i)] * (product(2 * n + i, seen) + rb[2 * n + i])
                                                         : product(2 * n + i, reset.data()) + rb[2 * n + i];
             const double candidate = f[1](cell.clipped(gates[2 * n + i] + inner));
             const double z = recurrent[static_cast<std::size_t>(i)];
@@ -172,7 +221,7 @@ void step(const Cell& cell, std::int64_t direction, const double* gates, double*
         }
     } else {
         const double* p = cell.p.data<double>() + direction * 3 * n;  // peepholes: i, o, f
-        for (std::int64_t i = 0; i < all; ++i) recurrent[static_cast<std::size_t>(i)] = gates[i] + product(i, h) + rb[i];
+        for (std::int64_t i = 0; i < all; ++i) recurrent[static_cast<std::size_t>(i)] = gates[i] + product(i, seen) + rb[i];
         for (std::int64_t i = 0; i < n; ++i) {
             const auto gate = [&](std::int64_t k) { return recurrent[static_cast<std::size_t>(k * n + i)]; };
             const double in = f[0](cell.clipped(gate(0) + p[i] * c[i]));
@@ -203,14 +252,21 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
         kernels::gemm(call, context.pool());
         const bool backward = reverseOnly || d == 1;
         std::vector<double> recurrent(static_cast<std::size_t>(all)), next(static_cast<std::size_t>(n));
-        for (std::int64_t b = 0; b < cell.batches; ++b) {
-            const std::int64_t length = cell.lengths[static_cast<std::size_t>(b)];
-            double* h = cell.h.mutableData<double>() + (d * cell.batches + b) * n;
-            double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
-            for (std::int64_t i = 0; i < length; ++i) {
-                if (context.cancelled()) return base::cancelled();
+        double* states = cell.h.mutableData<double>() + d * cell.batches * n;
+        std::vector<double> steps;
+        for (std::int64_t i = 0; i < cell.steps; ++i) {
+            if (context.cancelled()) return base::cancelled();
+            if (cell.quantized) {
+                steps.assign(states, states + cell.batches * n);
+                toSteps(steps.data(), cell.batches * n);
+            }
+            for (std::int64_t b = 0; b < cell.batches; ++b) {
+                const std::int64_t length = cell.lengths[static_cast<std::size_t>(b)];
+                if (i >= length) continue;
+                double* h = states + b * n;
+                double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
                 const std::int64_t t = backward ? length - 1 - i : i;
-                step(cell, d, gates.data<double>() + (t * cell.batches + b) * all, h, c, recurrent, next);
+                step(cell, d, gates.data<double>() + (t * cell.batches + b) * all, cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
                 std::copy(h, h + n, y.mutableData<double>() + ((t * cell.directions + d) * cell.batches + b) * n);
             }
         }
@@ -229,23 +285,24 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
     return finals[1].defined() ? setNarrow(context, 2, finals[1], dtype) : base::Result<void>();
 }
 
-base::Result<void> run(KernelContext& context, std::int64_t gates) {
+base::Result<void> run(KernelContext& context, std::int64_t gates, bool quantized = false) {
     const std::vector<std::string> names = gates == 1 ? std::vector<std::string>{"Tanh"}
                                            : gates == 3 ? std::vector<std::string>{"Sigmoid", "Tanh"}
                                                         : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
-    SONDE_ASSIGN(Cell cell, cellOf(context, gates, names));
+    SONDE_ASSIGN(Cell cell, cellOf(context, gates, names, quantized));
     return unroll(context, std::move(cell), context.attributes().getString("direction", "forward") == "reverse");
 }
 
 base::Result<void> inferRecurrent(InferContext& context) {
     const auto &x = context.in(0).shape, &r = context.in(2).shape;
+    const std::size_t inner = context.in(2).dtype == DType::UInt8 || context.in(2).dtype == DType::Int8 ? 1 : 2;  // R is turned when quantised
     const bool byBatch = context.attributes().getInt("layout", 0) != 0;
     const Dim directions = Dim::of(context.attributes().getString("direction", "forward") == "bidirectional" ? 2 : 1);
     if (!x || !r || x->size() != 3 || r->size() != 3) {
         for (std::size_t i = 0; i < context.outputCount(); ++i) setLike(context, 0, unknownDims(i == 0 ? 4 : 3), i);
         return {};
     }
-    const Dim &hidden = (*r)[2], &batch = (*x)[byBatch ? 0 : 1], &steps = (*x)[byBatch ? 1 : 0];
+    const Dim &hidden = (*r)[inner], &batch = (*x)[byBatch ? 0 : 1], &steps = (*x)[byBatch ? 1 : 0];
     setLike(context, 0, byBatch ? Dims{batch, steps, directions, hidden} : Dims{steps, directions, batch, hidden});
     for (std::size_t i = 1; i < context.outputCount(); ++i) setLike(context, 0, byBatch ? Dims{batch, directions, hidden} : Dims{directions, batch, hidden}, i);
     return {};
@@ -272,6 +329,14 @@ void define_recurrent(Registry& registry) {
                              .runs([gates = row.gates](KernelContext& context) { return run(context, gates); }, inferRecurrent));
         }
     }
+    Row row("DynamicQuantizeLSTM", 1, "LSTM with weights of 8 bits, what they are multiplied with quantised on the way", Category::Layer);
+    const DTypeSet bytes = bit(DType::UInt8) | bit(DType::Int8);
+    row.domain("com.microsoft").in("X", kFloat32, "T").in("W", bytes, "T2").in("R", bytes, "T2").optionalIn("B", kFloat32, "T").optionalIn("sequence_lens", bit(DType::Int32))
+        .optionalIn("initial_h", kFloat32, "T").optionalIn("initial_c", kFloat32, "T").optionalIn("P", kFloat32, "T").in("W_scale", kFloat32, "T").in("W_zero_point", bytes, "T2")
+        .in("R_scale", kFloat32, "T").in("R_zero_point", bytes, "T2").out("Y", Arity::Optional).out("Y_h", Arity::Optional).out("Y_c", Arity::Optional);
+    registry.add(row.attr("activation_alpha", AttributeKind::Floats).attr("activation_beta", AttributeKind::Floats).attr("activations", AttributeKind::Strings)
+                     .attr("clip", AttributeKind::Float).attrString("direction", "forward").attr("hidden_size", AttributeKind::Int).attrInt("input_forget", 0)
+                     .runs([](KernelContext& context) { return run(context, 4, true); }, inferRecurrent));
 }
 
 }  // namespace sonde::ops

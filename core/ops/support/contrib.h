@@ -28,6 +28,12 @@ inline Tensor widened(const Eager& e, std::size_t input) { return widened(e, e.a
 /// An input that may be left out.
 inline Value widenedValue(const Eager& e, std::size_t input) { return e.has(input) ? Value(widened(e, input)) : Value(); }
 
+/// Number `i` of a row of packed numbers of 2, 4 or 8 bits, the first in the lowest bits.
+inline std::uint32_t packedNumber(const std::uint8_t* row, std::int64_t i, std::int64_t bits) {
+    const std::int64_t perByte = 8 / bits;
+    return (row[i / perByte] >> (i % perByte * bits)) & ((1U << bits) - 1);
+}
+
 /// f(x) for the activations that fused operators name (Relu, LeakyRelu, Clip …). Parameters by their ONNX names.
 inline Tensor activated(Eager& e, const Tensor& x, const std::string& name, const Attributes& parameters) {
     if (name.empty()) return x;
