@@ -18,9 +18,9 @@ namespace sonde::analysis {
 void inferTypes(graph::InternalGraph& graph, base::Diagnostics& findings,
                 const ops::Registry& registry = ops::Registry::all());
 
-/// The type of every node, by node, when the graph gets these inputs (in the order of graph.inputs(); none: as declared):
-/// extents are numbers wherever they follow from the inputs. What cannot be told is as in the graph, which is not changed.
-std::vector<tensor::TypeInfo> typesWith(const graph::InternalGraph& graph, std::span<const tensor::Value> inputs,
-                                        const ops::Registry& registry = ops::Registry::all());
+/// A copy whose types are those for these inputs (in the order of graph.inputs(); none: as declared): extents are numbers
+/// wherever they follow from the inputs. What cannot be told is as in the graph.
+graph::InternalGraph typedFor(const graph::InternalGraph& graph, std::span<const tensor::Value> inputs,
+                              const ops::Registry& registry = ops::Registry::all());
 
 }  // namespace sonde::analysis

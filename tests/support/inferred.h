@@ -103,7 +103,7 @@ inline Coverage compared(const document::Document& document, const std::vector<t
     if (!plan) return coverage;
     const exec::Recording recording = runner.run(**plan, inputs);
     Bindings bindings = bindingsOf(document, inputs);
-    const std::vector<tensor::TypeInfo> here = analysis::typesWith(*document.graph, inputs);
+    const graph::InternalGraph here = analysis::typedFor(*document.graph, inputs);
     for (std::size_t i = 0; i < document.graph->nodeCount(); ++i) {
         const graph::NodeId id(i);
         const graph::Node& node = document.graph->node(id);
@@ -116,7 +116,7 @@ inline Coverage compared(const document::Document& document, const std::vector<t
                 ++coverage.tensors;
                 coverage.ranks += node.type.shape.has_value() ? 1 : 0;
                 coverage.shapes += hasAllExtents(node.type) ? 1 : 0;
-                coverage.fixed += here[i].staticShape() ? 1 : 0;
+                coverage.fixed += here.node(id).type.staticShape() ? 1 : 0;
             }
             if (k == 0 && !value.isNone()) {
                 const bool known = isKnown(node.type, value);
@@ -125,11 +125,11 @@ inline Coverage compared(const document::Document& document, const std::vector<t
                 if (!known) ++coverage.unknownOf[producer.op.domain + "::" + (producer.op.name.empty() ? std::string(graph::name(producer.kind)) : producer.op.name)];
             }
             QString what = value.isNone() ? QString() : contradiction(node.type, value, bindings, count == 1);
-            if (what.isEmpty() && !value.isNone()) what = contradiction(here[i], value, bindings, false);
+            if (what.isEmpty() && !value.isNone()) what = contradiction(here.node(id).type, value, bindings, false);
             if (what.isEmpty()) continue;
             ++coverage.wrong;
             problems += QString::fromStdString(document.title + ", node '" + node.name + "' of " + producer.op.name + ": inferred " + node.type.text() + ", with the inputs " +
-                                               here[i].text() + ", but ") + what;
+                                               here.node(id).type.text() + ", but ") + what;
             break;
         }
     }

@@ -108,6 +108,7 @@ void GraphCanvas::connectContext() {
     connect(&m_context, &Context::searchHitsChanged, this, &GraphCanvas::refreshMarks);
     for (const auto signal : {&Context::runStarted, &Context::runProgressed})
         connect(&m_context, signal, this, &GraphCanvas::refreshMarks);
+    connect(&m_context, &Context::typesChanged, this, &GraphCanvas::restyle);
     connect(&m_context, &Context::runFinished, this, [this] {
         refreshMarks();
         refreshPreviews();
@@ -240,7 +241,10 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     const std::optional<Anchor> anchor = m_wantedAnchor ? m_wantedAnchor : chooseAnchor();
     const std::shared_ptr<ScenePainter> before = m_painter;
     const Camera cameraBefore = m_camera;
-    m_painter = std::make_shared<ScenePainter>(composed.index, composed.graph, m_measure, composed.style);
+    // Drawn with what is known by now; measured was what the file says, so that nothing moves because of a run.
+    const bool isShown = m_context.hasModel() && m_context.document()->graph == composed.graph;
+    const auto graph = isShown ? m_context.sharedGraph() : composed.graph;
+    m_painter = std::make_shared<ScenePainter>(composed.index, graph, m_measure, composed.style);
     m_hoverItem = {};
     m_hoverEdge = -1;
     m_marks.flags = computeFlags();
@@ -360,7 +364,7 @@ void GraphCanvas::restyle() {
     if (m_marks.coloring) recolor();  // colours are those of the scheme
     if (m_painter)
         m_painter = std::make_shared<ScenePainter>(
-            std::make_shared<const SceneIndex>(scene()), m_context.outline()->sharedGraph(), m_measure, style());
+            std::make_shared<const SceneIndex>(scene()), m_context.sharedGraph(), m_measure, style());
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (resized) requestLayout();
@@ -446,7 +450,7 @@ int GraphCanvas::print(QPagedPaintDevice& device, const Paging& paging, bool who
     look.scheme = theme::Scheme::Light;
     SceneMarks marks = m_marks;
     if (marks.coloring) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), look.scheme);
-    const ScenePainter painter(std::make_shared<const SceneIndex>(scene()), m_context.outline()->sharedGraph(), m_measure, look);
+    const ScenePainter painter(std::make_shared<const SceneIndex>(scene()), m_context.sharedGraph(), m_measure, look);
     const QRectF all = pictureOf(painter);
     const QRectF area = whole ? all : m_camera.visible(size()).intersected(all);
     return area.isEmpty() ? 0 : paintPages(device, painter, marks, area, paging);

@@ -59,8 +59,9 @@ class InspectorContext : public QObject {
     /// The open document; null if there is none.
     const std::shared_ptr<const document::Document>& document() const { return m_document; }
     bool hasModel() const { return m_document != nullptr; }
-    /// Only with a model.
-    const graph::InternalGraph& graph() const { return *m_document->graph; }
+    /// Only with a model. After a run its types are those for that run's inputs.
+    const graph::InternalGraph& graph() const { return *sharedGraph(); }
+    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_typed ? m_typed : m_document->graph; }
     /// Boxes in boxes of the graph; null if there is no model.
     const std::shared_ptr<const layout::Outline>& outline() const { return m_outline; }
     /// What is being opened or was opened last: path or "zoo:NAME".
@@ -300,6 +301,8 @@ class InspectorContext : public QObject {
     void runProgressed();
     /// However it ended: see runState() and recording().
     void runFinished();
+    /// graph() has other types: those of the inputs that a run was given. Comes before runFinished().
+    void typesChanged();
     /// requestValue() has brought it.
     void valueArrived(sonde::context::NodeId node);
     void liveChanged(bool live);
@@ -380,6 +383,8 @@ class InspectorContext : public QObject {
     RunProgress m_runProgress;
     std::shared_ptr<LiveRun> m_liveRun;
     std::shared_ptr<const exec::Recording> m_recording;
+    std::shared_ptr<const graph::InternalGraph> m_typed;  ///< the document's graph for m_typedInputs; null: as it is
+    std::vector<tensor::TypeInfo> m_typedInputs;
     std::vector<NodeId> m_outputNodes;           ///< which nodes the recording's outputs are of
     std::map<NodeId, std::vector<tensor::Value>> m_peeked;  ///< looked up after the last run: a value for each pass
     std::vector<NodeId> m_peekWanted;

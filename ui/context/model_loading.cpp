@@ -109,6 +109,8 @@ void InspectorContext::dropDocument() {
     m_runState = RunState::NotRun;
     m_runProgress = {};
     m_recording.reset();
+    m_typed.reset();
+    m_typedInputs.clear();
     m_outputNodes.clear();
     m_peeked.clear();
     m_peekWanted.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "core/analysis/infer.h"
 #include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
 
@@ -29,7 +30,22 @@ struct InspectorContext::RunResult {
     std::vector<NodeId> outputNodes;
     std::vector<std::string> missing;
     std::optional<base::Error> error;  ///< there was not even a plan
+    std::shared_ptr<const graph::InternalGraph> typed;  ///< for these inputs; null: the document's own
+    std::vector<tensor::TypeInfo> inputTypes;
 };
+
+namespace {
+
+/// Whether the inputs say more of extents than the graph does.
+bool saysMore(const graph::InternalGraph& graph, const std::vector<tensor::TypeInfo>& inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const tensor::TypeInfo& declared = graph.node(graph.inputs()[i]).type;
+        if (inputs[i].isTensor() && declared.staticShape() != inputs[i].staticShape()) return true;
+    }
+    return false;
+}
+
+}  // namespace
 
 struct InspectorContext::ReadInputs {
     std::vector<std::pair<InputSpec, base::Result<tensor::Value>>> read;  ///< by index in m_inputs; a none value: left as is
@@ -144,7 +160,7 @@ void InspectorContext::startRun() {
     if (!m_runner) m_runner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
     m_runJob.start(
         [graph = m_document->graph, options = m_wantedRun, inputs = inputValues(), runner = m_runner,
-         live = m_liveRun](const base::WorkContext& work) {
+         live = m_liveRun, typed = m_typed, typedInputs = m_typedInputs](const base::WorkContext& work) {
             RunResult result;
             result.outputNodes = options.end.empty() ? graph->outputs() : options.end;
             auto plan = exec::Plan::make(graph, options);
@@ -157,6 +173,9 @@ void InspectorContext::startRun() {
             exec::RunOptions run;
             run.observer = live.get();
             result.recording = std::make_shared<exec::Recording>(runner->run(**plan, inputs, work, run));
+            for (const tensor::Value& input : inputs) result.inputTypes.push_back(tensor::TypeInfo::of(input));
+            if (result.inputTypes == typedInputs) result.typed = typed;
+            else if (saysMore(*graph, result.inputTypes)) result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs));
             return result;
         },
         [this](RunResult result) { finishRun(std::move(result)); });
@@ -167,6 +186,7 @@ void InspectorContext::finishRun(RunResult result) {
     m_runTimer.stop();
     m_recording = std::move(result.recording);
     m_outputNodes = std::move(result.outputNodes);
+    m_typedInputs = std::move(result.inputTypes);
     m_peeked.clear();
     m_liveRun.reset();
     for (const std::string& line : result.missing)
@@ -180,6 +200,9 @@ void InspectorContext::finishRun(RunResult result) {
     if (m_runState == RunState::Finished) report(Message{base::Severity::Info, tr("Run finished in %1 ms").arg(seconds), {}, {}, {}});
     if (m_runState == RunState::Cancelled)
         report(Message{base::Severity::Warning, tr("Run cancelled after %1 ms; what was computed is kept").arg(seconds), {}, {}, {}});
+    // Somebody may point into the former one until he is told.
+    const auto before = std::exchange(m_typed, std::move(result.typed));
+    if (before != m_typed) Q_EMIT typesChanged();
     Q_EMIT runFinished();
 }
 

@@ -75,6 +75,7 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     connect(&context, &InspectorContext::documentClosed, this, &NodeDetailsPanel::rebuild);
     connect(&context, &InspectorContext::watchChanged, this, &NodeDetailsPanel::refreshMarks);
     connect(&context, &InspectorContext::endChanged, this, &NodeDetailsPanel::refreshMarks);
+    connect(&context, &InspectorContext::typesChanged, this, &NodeDetailsPanel::rebuild);
     connect(&context, &InspectorContext::runFinished, this, &NodeDetailsPanel::refreshValue);
     connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
     connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);

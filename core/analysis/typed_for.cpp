@@ -13,7 +13,7 @@ bool isExact(const TypeInfo& type) { return type.isTensor() && type.dtype != ten
 
 }  // namespace
 
-std::vector<TypeInfo> typesWith(const InternalGraph& graph, std::span<const Value> inputs, const ops::Registry& registry) {
+InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs, const ops::Registry& registry) {
     InternalGraph copy = graph;
     // What was worked out for any input must not stand beside what is worked out for these.
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
@@ -26,13 +26,11 @@ std::vector<TypeInfo> typesWith(const InternalGraph& graph, std::span<const Valu
     }
     base::Diagnostics ofCopy;
     inferTypes(copy, ofCopy, registry);
-    std::vector<TypeInfo> types;
-    types.reserve(graph.nodeCount());
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        const TypeInfo &general = graph.node(NodeId(i)).type, &here = copy.node(NodeId(i)).type;
-        types.push_back(isExact(here) || !general.kind ? here : general);
+        const TypeInfo& general = graph.node(NodeId(i)).type;
+        if (!isExact(copy.node(NodeId(i)).type) && general.kind) copy.setType(NodeId(i), general);
     }
-    return types;
+    return copy;
 }
 
 }  // namespace sonde::analysis
