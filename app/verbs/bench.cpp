@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include <sys/resource.h>
@@ -62,6 +63,7 @@ class Bench {
         for (std::size_t i = 0; i < kWarmUp + m_options.repeat; ++i) {
             const exec::Recording recording = m_runner.run(*m_plan, cases.front().values, commandLineWork());
             if (recording.error) return *recording.error;
+            if (i == 0) findJoined(recording);
             if (i < kWarmUp) continue;
             m_totals.push_back(recording.totalNs);
             m_perExpr.resize(recording.elapsed.size());
@@ -72,6 +74,32 @@ class Bench {
     }
 
   private:
+    /// Steps whose work was done within another one's: the step of the main body that holds it.
+    void findJoined(const exec::Recording& recording) {
+        const graph::InternalGraph& graph = *m_document->graph;
+        for (graph::ExprId id : m_plan->steps()) {
+            graph::ExprId with = recording.doneWith(graph, id);
+            if (!with.valid()) continue;
+            while (graph.body(graph.expr(with).body).owner.valid()) with = graph.body(graph.expr(with).body).owner;
+            m_doneWith[id] = with;
+            m_alsoDoes[with].push_back(id);
+        }
+    }
+
+    std::string nameOf(graph::ExprId id) const {
+        const graph::Expr& expr = m_document->graph->expr(id);
+        return expr.outputs.empty() ? expr.name : m_document->graph->node(expr.outputs.front()).name;
+    }
+
+    /// "conv_1 with relu_1, add_1": everything that the step's time is for.
+    std::string shownAs(graph::ExprId id) const {
+        std::string text = nameOf(id);
+        const auto found = m_alsoDoes.find(id);
+        if (found == m_alsoDoes.end()) return text;
+        for (std::size_t i = 0; i < found->second.size(); ++i) text += (i ? ", " : " with ") + nameOf(found->second[i]);
+        return text;
+    }
+
     std::vector<Hot> hottest() const {
         std::vector<Hot> hot;
         for (graph::ExprId id : m_plan->steps()) hot.push_back({id, median(m_perExpr[id.index()])});
@@ -89,7 +117,7 @@ class Bench {
         for (std::size_t i = 0; i < std::min<std::size_t>(hot.size(), 10); ++i) {
             const graph::Expr& expr = m_document->graph->expr(hot[i].expr);
             fmt::print("  {:8.3f} ms  {:20}  {}\n", milliseconds(hot[i].medianNs), expr.op.name.empty() ? expr.target : expr.op.name,
-                       expr.outputs.empty() ? expr.name : m_document->graph->node(expr.outputs.front()).name);
+                       shownAs(hot[i].expr));
         }
     }
 
@@ -105,9 +133,8 @@ class Bench {
         root["nodes"] = nlohmann::ordered_json::array();
         for (const Hot& hot : hottest()) {
             const graph::Expr& expr = m_document->graph->expr(hot.expr);
-            root["nodes"].push_back({{"name", expr.outputs.empty() ? expr.name : m_document->graph->node(expr.outputs.front()).name},
-                                     {"op", expr.op.name},
-                                     {"median_ms", milliseconds(hot.medianNs)}});
+            root["nodes"].push_back({{"name", nameOf(hot.expr)}, {"op", expr.op.name}, {"median_ms", milliseconds(hot.medianNs)}});
+            if (const auto found = m_doneWith.find(hot.expr); found != m_doneWith.end()) root["nodes"].back()["done_with"] = nameOf(found->second);
         }
         fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     }
@@ -116,6 +143,8 @@ class Bench {
     mutable exec::Runner m_runner;
     std::shared_ptr<const document::Document> m_document;
     std::shared_ptr<const exec::Plan> m_plan;
+    std::map<graph::ExprId, graph::ExprId> m_doneWith;
+    std::map<graph::ExprId, std::vector<graph::ExprId>> m_alsoDoes;
     std::vector<std::int64_t> m_totals;
     std::vector<std::vector<std::int64_t>> m_perExpr;
 };

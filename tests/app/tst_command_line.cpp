@@ -246,6 +246,20 @@ void TestCommandLine::benchGivesFigures() {
     QVERIFY(root["median_ms"].toDouble() > 0);
     QVERIFY(root["min_ms"].toDouble() <= root["median_ms"].toDouble());
     QVERIFY(root["max_ms"].toDouble() >= root["median_ms"].toDouble());
+    // Steps that were done within another one's time have none of their own, and say with which.
+    const Outcome joined = runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "3", "--json", "--threads", "1"});
+    QStringList names, leaders;
+    double sum = 0;
+    for (const QJsonValue& node : QJsonDocument::fromJson(joined.out.toUtf8()).object()["nodes"].toArray()) {
+        names << node["name"].toString();
+        sum += node["median_ms"].toDouble();
+        if (!node["done_with"].isString()) continue;
+        leaders << node["done_with"].toString();
+        QCOMPARE(node["median_ms"].toDouble(), 0.0);
+    }
+    QVERIFY(leaders.size() > 10 && sum > 0);
+    for (const QString& leader : leaders) QVERIFY2(names.contains(leader), qPrintable(leader));
+    QVERIFY(runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "1"}).out.contains(" with "));
 }
 
 void TestCommandLine::opsAndModelsAreListed() {
