@@ -33,6 +33,7 @@ struct Step {
     std::size_t followsAt = 0;
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
+    bool onlyKept = false; ///< what it follows is kept for later, and no other step reads it
     bool follows = false;  ///< stands in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };

@@ -45,15 +45,15 @@ void PreparedCache::select(const std::shared_ptr<const InternalGraph>& graph, bo
     m_exact = exact;
 }
 
-base::Result<const ops::PreparedState*> PreparedCache::find(const Step& step,
-                                                            const std::function<std::vector<Value>()>& constants,
-                                                            ops::RunEnvironment& environment) {
-    if (!step.op->prepare) return nullptr;
+base::Result<std::shared_ptr<const ops::PreparedState>> PreparedCache::find(const Step& step,
+                                                                            const std::function<std::vector<Value>()>& constants,
+                                                                            ops::RunEnvironment& environment) {
+    if (!step.op->prepare) return std::shared_ptr<const ops::PreparedState>();
     const auto found = m_states.find(step.expr);
-    if (found != m_states.end()) return found->second.get();
+    if (found != m_states.end()) return found->second;
     const std::vector<Value> values = constants();
-    SONDE_ASSIGN(std::unique_ptr<ops::PreparedState> state, step.op->prepare(values, step.attributes, environment));
-    return m_states.emplace(step.expr, std::move(state)).first->second.get();
+    SONDE_ASSIGN(std::shared_ptr<const ops::PreparedState> state, step.op->prepare(values, step.attributes, environment));
+    return m_states.emplace(step.expr, std::move(state)).first->second;
 }
 
 }  // namespace sonde::exec

@@ -19,13 +19,13 @@ class PreparedCache {
     /// Forgets everything if the graph or the setting is another one.
     void select(const std::shared_ptr<const InternalGraph>& graph, bool exact);
     /// Null if the operator prepares nothing.
-    base::Result<const ops::PreparedState*> find(const Step& step, const std::function<std::vector<Value>()>& constants,
-                                                 ops::RunEnvironment& environment);
+    base::Result<std::shared_ptr<const ops::PreparedState>> find(const Step& step, const std::function<std::vector<Value>()>& constants,
+                                                                 ops::RunEnvironment& environment);
 
   private:
     std::shared_ptr<const InternalGraph> m_graph;
     bool m_exact = false;
-    std::unordered_map<ExprId, std::unique_ptr<ops::PreparedState>> m_states;
+    std::unordered_map<ExprId, std::shared_ptr<const ops::PreparedState>> m_states;
 };
 
 }  // namespace sonde::exec

@@ -341,7 +341,7 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
             if (!step.followers.empty() && areFloats(inputs)) followers.emplace(linksOf(step), m_blocks);
             const Followers::Scope scope(followers ? &*followers : nullptr);
             results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
-                                        expr.op.version, *prepared, expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
+                                        expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
         } else {
             results = std::move(prepared).error();
         }
@@ -370,7 +370,7 @@ bool Execution::areFloats(std::span<const Value> inputs) {
 std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
     std::vector<Followers::Link> links;
     for (const Step& follower : step.followers) {
-        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites};
+        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites, follower.onlyKept};
         for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
             const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
             link.inputs.push_back(isMadeHere ? Value() : follower.arguments[i] ? build(*follower.arguments[i]) : follower.fallbacks[i]);

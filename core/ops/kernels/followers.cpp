@@ -199,17 +199,34 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
         own = i;
     }
     if (!make) return false;
-    std::unique_ptr<Follower> follower = (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared, shape, own});
+    std::unique_ptr<Follower> follower = (*make)({*link.op, link.inputs, link.at, *link.attributes, link.prepared.get(), shape, own});
     if (!follower) return false;
     Tensor before = m_results.back();
     Tensor result = before;
-    if (!link.overwrites) {
+    if (!link.overwrites && !(link.onlyKept && index > 0 && defer(index - 1))) {
         base::Result<Tensor> memory = m_allocator.allocate(0, DType::Float32, shape);
         if (!memory) return false;  // the operator will say so by itself
         result = std::move(memory).value();
     }
     m_bound.push_back({std::move(follower), before.data<float>(), result.mutableData<float>()});
     m_results.push_back(std::move(result));
+    return true;
+}
+
+/// Lets the result of a link be made when it is first read, so that its memory is free for what follows it.
+bool Followers::defer(std::size_t link) {
+    constexpr std::int64_t kLeastDeferred = 1 << 14;  // less is written quicker
+    constexpr std::size_t kMostInRow = 8;             // they are read one from the other
+    const Tensor before = m_results[link], &now = m_results[link + 1];
+    const std::size_t inRow = link > 0 ? m_bound[link - 1].deferred : 0;
+    if (m_links[link].overwrites || now.numel() < kLeastDeferred || inRow >= kMostInRow) return false;
+    const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared, follower = m_bound[link].follower](std::byte* target) {
+        follower->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());
+    };
+    auto storage = tensor::Storage::deferred(static_cast<std::size_t>(now.numel()) * sizeof(float), fill);
+    if (!storage) return false;
+    m_results[link + 1] = Tensor::onStorage(DType::Float32, now.shape(), std::move(storage).value());
+    m_bound[link].deferred = inRow + 1;
     return true;
 }
 

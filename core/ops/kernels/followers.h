@@ -58,8 +58,9 @@ class Followers {
         std::size_t at = 0;                       ///< input that is the tensor before
         std::vector<std::size_t> ownInputs = {};  ///< by input: the link (+1; 0: the leader) that makes it; kNoInput otherwise
         const Attributes* attributes = nullptr;
-        const PreparedState* prepared = nullptr;
+        std::shared_ptr<const PreparedState> prepared = nullptr;
         bool overwrites = false;  ///< nobody else wants the tensor before: the result takes its place
+        bool onlyKept = false;    ///< the tensor before is kept for later, but nobody else reads it now
     };
 
     Followers(std::vector<Link> links, OutputAllocator& allocator) : m_links(std::move(links)), m_allocator(allocator) {}
@@ -72,7 +73,8 @@ class Followers {
     void apply(std::int64_t offset, std::int64_t count) const;
     /// The first so many links were bound, and are computed when the kernel is done.
     std::size_t bound() const { return m_bound.size(); }
-    /// Of a bound link.
+    /// Of a bound link. What is only kept for later may be made from the tensor before it when it is first read, by the same
+    /// loop; the memory of all those tensors is what watching every node costs.
     const Tensor& result(std::size_t link) const { return m_results[link + 1]; }
 
     /// Makes followers current for the calling thread.
@@ -87,13 +89,15 @@ class Followers {
   private:
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
+    bool defer(std::size_t link);
 
     std::vector<Link> m_links;
     OutputAllocator& m_allocator;
     struct Bound {
-        std::unique_ptr<Follower> follower;
+        std::shared_ptr<const Follower> follower;
         const float* from;
         float* to;
+        std::size_t deferred = 0;  ///< so many results in a row up to this one are made when they are read
     };
     std::vector<Bound> m_bound;
     std::vector<Tensor> m_results;  ///< y, then one for each bound link

@@ -1,5 +1,8 @@
 // Element-wise steps that follow another step piece by piece give what they give one by one, bit for bit.
 
+#include <atomic>
+#include <thread>
+
 #include <QDir>
 #include <QtTest>
 
@@ -129,6 +132,38 @@ class TestFollowers : public QObject {
         QVERIFY(!exact.error);
         QCOMPARE(exact.outputs[0].tensor().dtype(), DType::Float64);
         QCOMPARE(exact.outputs[0].tensor().toDouble(0), -0.1 + 0.3);
+    }
+
+    /// What is only kept may be made when it is first read: whoever reads it, whatever is gone by then.
+    void keptValuesOutliveTheirRun() {
+        auto document = document::open("zoo:mobilenet_v2");
+        QVERIFY(document);
+        std::shared_ptr<const InternalGraph> graph = (*document)->graph;
+        PlanOptions all;
+        all.watchAll = true;
+        auto plan = Plan::make(graph, all).value();
+        auto runner = std::make_unique<Runner>(2);
+        std::vector<Value> inputs = inputsOf(*graph);
+        Watcher watcher;
+        exec::RunOptions observed;
+        observed.observer = &watcher;
+        const Recording expected = runner->run(*plan, inputs, {}, observed);
+        Recording recording = runner->run(*plan, inputs);
+        QVERIFY(!expected.error && !recording.error);
+        runner.reset();
+        plan.reset();
+        graph.reset();
+        document = base::usageError("closed");
+        inputs.clear();
+        recording.outputs.clear();
+        std::atomic<std::size_t> same{0};
+        const auto read = [&] {
+            for (const auto& [node, values] : recording.kept) same += tensor::identical(values.back(), *expected.value(node)) ? 1 : 0;
+        };
+        std::thread other(read);
+        read();
+        other.join();
+        QCOMPARE(same.load(), 2 * expected.kept.size());
     }
 
     void modelsGiveTheSameBits_data() {
