@@ -129,6 +129,8 @@ Verb dumpVerb() {
                 command.add_option("--strip-info-file", options->stripInfo, "JSON of the operators, dtypes and elementwise modes that are used");
                 command.add_flag("--append-json", options->appendJson, "Add to the lists in that file instead of replacing them");
                 command.add_flag("--no-optimize-for-inference", options->noOptimize, "Leave the graph as it was traced");
+                command.add_option("--opt-level", dump.optLevel, "0: arithmetic stays as it is; 1, 2: x / x is 1, log(exp(x)) is x, log-sum-exp is stable")
+                    ->check(CLI::Range(0, 2))->capture_default_str();
                 command.add_option("--option", options->options, "Option of the optimisation, NAME or NAME=false (enable_fuse_grain …)");
                 command.add_option("--user-info", dump.userInfo, "Text to keep in the metadata");
                 command.add_flag("--no-metadata", options->noMetadata, "Keep no metadata");

@@ -255,7 +255,7 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
     if (!dump.cases.empty() && !options.noAssert) addAsserts(*graph, dump.outputNames, options.maxError);
     dump.graph = graph;
     if (options.optimize) {
-        SONDE_ASSIGN(dump.graph, optimisedForInference(*graph, options.inference, work));
+        SONDE_ASSIGN(dump.graph, optimisedForInference(*graph, options.inference, options.optLevel, work));
     }
     if (options.metadata) {
         dump.metadata.emplace();

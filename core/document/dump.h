@@ -18,6 +18,7 @@ struct DumpOptions {
     int keepVarName = 1;                   ///< 0: outputs are called unnamed0 …
     io::dump::NameOptions names;
     bool optimize = true;
+    int optLevel = 2;  ///< with `optimize`: 0 leaves the arithmetic as it is, 1 and 2 run the pass simplify-arithmetic
     io::dump::InferenceOptions inference;
     bool metadata = true;
     std::string userInfo;

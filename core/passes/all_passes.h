@@ -17,5 +17,6 @@ base::Result<std::size_t> removeDeadCode(Rewrite& rewrite);
 base::Result<std::size_t> removeIdentity(Rewrite& rewrite);
 base::Result<std::size_t> removeInplacePass(Rewrite& rewrite);
 base::Result<std::size_t> removeUnnecessarySlicesPass(Rewrite& rewrite);
+base::Result<std::size_t> simplifyArithmetic(Rewrite& rewrite);
 
 }  // namespace sonde::passes

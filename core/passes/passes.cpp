@@ -22,6 +22,8 @@ const std::vector<Pass>& passes() {
          {}, true, false},
         {"remove-unnecessary-slices", "Remove unnecessary slices", "slices that take everything, and copies over a whole tensor, are taken out",
          removeUnnecessarySlicesPass, {}, true, false},
+        {"simplify-arithmetic", "Simplify arithmetic", "x / x becomes 1, log(exp(x)) x, and logarithms of sums of exponentials one stable operation",
+         simplifyArithmetic, {"merge-duplicates"}},
     };
     return table;
 }

@@ -48,10 +48,11 @@ base::Result<Document> staticForm(const Document& document, std::span<const Valu
 }
 
 base::Result<std::shared_ptr<InternalGraph>> optimisedForInference(const InternalGraph& graph, const io::dump::InferenceOptions& options,
-                                                                   const base::WorkContext& work) {
+                                                                   int optLevel, const base::WorkContext& work) {
     passes::PassContext context;
     context.evaluate = passEvaluator();
-    const std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates", "remove-dead-code"};
+    std::vector<std::string> ids{"fuse-conv-bn", "remove-identity", "fold-constant", "merge-duplicates", "remove-dead-code"};
+    if (optLevel > 0) ids.insert(ids.begin(), "simplify-arithmetic");
     SONDE_ASSIGN(passes::PassResult always, passes::runPasses(graph, ids, context, work));
     if (!needsStaticForm(options)) return always.graph;
     passes::Notes notes;

@@ -157,6 +157,38 @@ class TestDump : public QObject {
         QVERIFY(inputs.has_value() && !runOn(*dump, *inputs).error);
     }
 
+    void case7LevelsOfArithmetic() {
+        const auto dumped = [](int level, auto&& build, std::vector<float> values) {
+            document::Document document;
+            Maker maker;
+            const NodeId x = maker.floats("x", {static_cast<std::int64_t>(values.size())});
+            maker.result(build(maker, x));
+            document.inputs.push_back({"x", x});
+            base::Diagnostics findings;
+            analysis::inferTypes(maker.graph, findings);
+            document.graph = std::make_shared<InternalGraph>(maker.graph);
+            document::DumpOptions options;
+            options.optLevel = level;
+            const io::dump::DumpFile dump = *document::makeDump(document, {}, options);
+            return std::pair(runOn(dump, {Value(floats(values))}).outputs[0].tensor().toDouble(0), dump.graph->main().order.size());
+        };
+        const auto quotient = [](Maker& maker, NodeId x) { return maker.call("q", "aten::div.Tensor", maker.call("y", "aten::mul.Scalar", x, 2), maker.call("z", "aten::mul.Scalar", x, 2)); };
+        QVERIFY(std::isnan(dumped(0, quotient, {0, 1}).first));
+        QCOMPARE(dumped(1, quotient, {0, 1}).first, 1.0);
+        const auto there = [](Maker& maker, NodeId x) { return maker.call("y", "aten::add.Scalar", maker.call("l", "aten::log", maker.call("e", "aten::exp", x)), 1); };
+        const auto before = dumped(0, there, {2, 3}), after = dumped(1, there, {2, 3});
+        QCOMPARE(after.second + 2, before.second);
+        QCOMPARE(after.first, 3.0);
+        const auto sums = [](Maker& maker, NodeId x) { return maker.call("l", "aten::log", maker.call("s", "aten::sum.dim_IntList", maker.call("e", "aten::exp", x), 0, false)); };
+        QVERIFY(std::isinf(dumped(0, sums, {1e4F, 0}).first));
+        QCOMPARE(dumped(1, sums, {1e4F, 0}).first, 1e4);
+        const auto onnx = [](Maker& maker, NodeId x) { return maker.onnx("l", "Log", maker.onnx("s", "ReduceSum", maker.onnx("e", "Exp", x), maker.constant("axes", Tensor::of<std::int64_t>({1}, {0})))); };
+        QVERIFY(std::isinf(dumped(0, onnx, {1e4F, 0}).first));
+        QCOMPARE(dumped(2, onnx, {1e4F, 0}).first, 1e4);
+        const auto onnxQuotient = [](Maker& maker, NodeId x) { return maker.onnx("q", "Div", x, x); };
+        QCOMPARE(dumped(2, onnxQuotient, {0, 1}).first, 1.0);
+    }
+
     void case12OneRandomSpecIsForAllInputs() {
         const auto dump = document::makeDump(documentOf("add.Tensor", 2), {"#rand(0,1)", "a:#rand(0,1);b:#rand(2,3)"}, {});
         QVERIFY2(dump.has_value(), dump ? "" : dump.error().text().c_str());
