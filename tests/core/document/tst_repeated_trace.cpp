@@ -1,0 +1,147 @@
+// Traces that later calls are held against. Numbers in names are those of the acceptance cases of the reference page on dumps.
+
+#include <QtTest>
+
+#include "core/document/repeated_trace.h"
+#include "core/nn/functional.h"
+#include "core/trace/tracer.h"
+
+using namespace sonde;
+using document::RepeatedTrace;
+using tensor::Tensor;
+using tensor::Value;
+using trace::Var;
+
+namespace {
+
+using In = std::span<const Var>;
+using Step = Var (*)(In);
+
+Value floats(std::vector<float> values) { return Value(Tensor::of<float>(tensor::Shape{static_cast<std::int64_t>(values.size())}, values)); }
+std::vector<Value> threeInputs() { return {floats({1, 2}), floats({10, 20}), floats({100, 200})}; }
+std::vector<trace::ForwardParameter> parameters(int count) {
+    std::vector<trace::ForwardParameter> result;
+    for (int i = 0; i < count; ++i) result.push_back({std::string(1, static_cast<char>('a' + i)), std::nullopt, false, true});
+    return result;
+}
+
+/// (a + b, b + c), of which one is taken.
+template <int index>
+Var oneOfTwo(In in) {
+    const Var sums[] = {in[0] + in[1], in[1] + in[2]};
+    return sums[index];
+}
+Var sum(In in) { return in[0] + in[1]; }
+Var sumOfAll(In in) { return in[0] + in[1] + in[2]; }
+
+struct OwnError {
+    int number;
+};
+
+}  // namespace
+
+Q_DECLARE_METATYPE(Step)
+
+class TestRepeatedTrace : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void case8WhatIsNotRepeated_data() {
+        QTest::addColumn<Step>("normal");
+        QTest::addColumn<Step>("other");
+        QTest::addColumn<QByteArray>("reason");
+        const auto row = [](const char* name, Step normal, Step other, const char* reason) { QTest::newRow(name) << normal << other << QByteArray(reason); };
+        row("another operator", sumOfAll, [](In in) { return in[0] + in[1] - in[2]; }, "operator mismatch");
+        row("another number", [](In in) { return sum(in) + 1; }, [](In in) { return sum(in) + 2; }, "tensors not equals");
+        row("too few", oneOfTwo<0>, sum, "mismature end");
+        row("operands swapped", sumOfAll, [](In in) { return in[2] + (in[0] + in[1]); }, "expect internal node, got external");
+        row("operands swapped, the other way", [](In in) { return in[2] + (in[0] + in[1]); }, sumOfAll, "expect external node, got internal");
+        row("too many", sumOfAll, [](In in) { return sumOfAll(in) + in[2]; }, "too many instructions");
+        row("another result", oneOfTwo<1>, oneOfTwo<0>, "data unreadable");
+        row("another operand", [](In in) { return oneOfTwo<1>(in) + in[0]; }, [](In in) { return oneOfTwo<0>(in) + in[0]; }, "input id mismatch");
+        row("another input", sum, [](In in) { return in[0] + in[2]; }, "input id mismatch");
+        row("another decision", sumOfAll, [](In in) { return nn::sum(in[0]) > 0 ? sumOfAll(in) : in[0]; }, "operator mismatch");
+    }
+    void case8WhatIsNotRepeated() {
+        QFETCH(Step, normal);
+        QFETCH(Step, other);
+        QFETCH(QByteArray, reason);
+        Step now = normal;
+        RepeatedTrace trace([&now](In in) { return now(in); }, parameters(3));
+        const std::vector<Value> inputs = threeInputs();
+        const auto first = trace.call(inputs);
+        QVERIFY2(first, first ? "" : first.error().text().c_str());
+        now = other;
+        const auto second = trace.call(inputs);
+        QVERIFY(!second);
+        QCOMPARE(second.error().what, "trace error because " + reason.toStdString());
+        now = normal;
+        const auto third = trace.call(inputs);
+        QVERIFY2(third, third ? "" : third.error().text().c_str());
+        QVERIFY(tensor::identical(first->front(), third->front()));
+    }
+
+    void otherInputsRunAndOtherTypesDoNot() {
+        RepeatedTrace trace(sumOfAll, parameters(3));
+        QVERIFY(trace.call(threeInputs()));
+        const auto other = trace.call(std::vector<Value>{floats({1, 2, 3}), floats({10, 20, 30}), floats({100, 200, 300})});
+        QVERIFY(other && other->front().tensor().toDouble(2) == 333);
+        std::vector<Value> doubles;
+        for (const Value& value : threeInputs()) doubles.emplace_back(*value.tensor().cast(tensor::DType::Float64));
+        const auto wrong = trace.call(doubles);
+        QVERIFY(!wrong);
+        QCOMPARE(wrong.error().what, std::string("trace error because dtype mismatch: float32 vs float64"));
+        QCOMPARE(trace.call(std::vector<Value>{floats({1})}).error().exitStatus(), 2);
+    }
+
+    void case9WhatTheFunctionThrowsReachesTheCaller() {
+        bool fails = false;
+        const OwnError* thrown = nullptr;
+        RepeatedTrace trace([&](In in) {
+            if (!fails) return sum(in);
+            (void)(in[0] - in[1]);  // not what was recorded: the exception wins
+            static const OwnError error{42};
+            thrown = &error;
+            throw thrown;
+        }, parameters(2));
+        const std::vector<Value> inputs{floats({1}), floats({2})};
+        QVERIFY(trace.call(inputs));
+        fails = true;
+        try {
+            (void)trace.call(inputs);
+            QFAIL("nothing was thrown");
+        } catch (const OwnError* caught) {
+            QCOMPARE(caught, thrown);
+            QCOMPARE(caught->number, 42);
+        }
+        QVERIFY(!trace::Tracer::active());
+        fails = false;
+        const auto again = trace.call(inputs);
+        QVERIFY(again && again->front().tensor().toDouble(0) == 3);
+    }
+
+    void case10WhatIsExcludedMayDiffer() {
+        int calls = 0;
+        double outside = 0;
+        RepeatedTrace trace([&](In in) {
+            {
+                const trace::PausedTracing paused;
+                const Var x(floats({3}));
+                const Var y = ++calls % 2 == 1 ? x + 1 : (x * x) - 1;
+                outside = y.value().tensor().toDouble(0);
+            }
+            return sum(in);
+        }, parameters(2));
+        const std::vector<Value> inputs{floats({1}), floats({2})};
+        for (const double expected : {4.0, 8.0, 4.0}) {
+            const auto result = trace.call(inputs);
+            QVERIFY2(result, result ? "" : result.error().text().c_str());
+            QCOMPARE(result->front().tensor().toDouble(0), 3.0);
+            QCOMPARE(outside, expected);
+        }
+        QCOMPARE(trace.recorded()->main().outputs.size(), 1U);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRepeatedTrace)
+#include "tst_repeated_trace.moc"
