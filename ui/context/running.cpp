@@ -83,12 +83,12 @@ bool InspectorContext::inputsAreRead() const {
 
 void InspectorContext::startReading() {
     m_readJob.start(
-        [inputs = m_inputs](const base::WorkContext& work) {
+        [inputs = m_inputs](const base::WorkContext&) {
             ReadInputs result;
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const ModelInput& input = inputs[i];
                 const bool wanted = !input.value && !input.error && !input.spec.source.isEmpty();
-                result.read.emplace_back(input.spec, wanted ? readInput(input, i, work) : base::Result<tensor::Value>(tensor::Value()));
+                result.read.emplace_back(input.spec, wanted ? readInput(input, i) : base::Result<tensor::Value>(tensor::Value()));
             }
             return result;
         },

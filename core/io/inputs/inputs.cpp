@@ -153,6 +153,36 @@ Result<Tensor> repeated(const Tensor& tensor, int times) {
     return wide.reshaped(Shape(dims));
 }
 
+/// A tensor as the input wants it.
+Result<Value> fitted(Tensor tensor, const InputInfo& input, const std::string& where) {
+    SONDE_TRY(checkRank(tensor, input));
+    if (input.type.dtype != DType::Undefined && tensor.dtype() != input.type.dtype) {
+        if (tensor.dtype() == DType::String || input.type.dtype == DType::String) {
+            return usageError("the data is " + tensor.typeText() + ", the input " + input.type.text(), where);
+        }
+        SONDE_ASSIGN(tensor, tensor.cast(input.type.dtype));
+    }
+    return Value(std::move(tensor));
+}
+
+/// "file.npz": the array in.NAME or NAME; "file.npz#part": that of the case. Where just one input is meant, also the array of
+/// the key `part`, or the only one.
+Result<Value> npzValue(std::string_view item, const InputInfo& input, bool isAlone) {
+    const std::size_t hash = item.rfind('#');
+    const std::string path(item.substr(0, hash)), part(hash == std::string_view::npos ? std::string_view() : item.substr(hash + 1));
+    SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
+    const std::string prefix = part.empty() || part == "case0" ? std::string() : part + ".";
+    std::string key = prefix + "in." + input.name;
+    if (!file.has(key) && file.has(prefix + input.name)) key = prefix + input.name;
+    if (isAlone && !file.has(key) && file.has(part)) key = part;
+    if (isAlone && part.empty() && !file.has(key) && file.keys().size() == 1) key = file.keys().front();
+    auto tensor = file.read(key);
+    if (!tensor) return usageError(tensor.error().what, tensor.error().where, tensor.error().hint);
+    return fitted(std::move(*tensor), input, std::string(item));
+}
+
+bool isNpz(std::string_view item) { return !item.starts_with('#') && item.substr(0, item.rfind('#')).ends_with(".npz"); }
+
 Result<Value> fileValue(std::string_view item, const InputInfo& input, const InputOptions& options) {
     const std::string path(item);
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
@@ -164,19 +194,12 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
         auto image = readImage(path);
         if (!image) {
             return usageError("this is neither a picture nor a .npy array", path,
-                              "pictures: PNG, JPEG, BMP, GIF, PNM; a .npz file stands alone or as file.npz#case1");
+                              "arrays: .npy, .npz, file.npz#key; pictures: PNG, JPEG, WebP, TIFF, BMP, GIF, PNM");
         }
         SONDE_ASSIGN(tensor, imageTensor(*image, input.type, options.image));
     }
     SONDE_ASSIGN(tensor, repeated(tensor, options.repeat));
-    SONDE_TRY(checkRank(tensor, input));
-    if (input.type.dtype != DType::Undefined && tensor.dtype() != input.type.dtype) {
-        if (tensor.dtype() == DType::String || input.type.dtype == DType::String) {
-            return usageError("the data is " + tensor.typeText() + ", the input " + input.type.text(), path);
-        }
-        SONDE_ASSIGN(tensor, tensor.cast(input.type.dtype));
-    }
-    return Value(std::move(tensor));
+    return fitted(std::move(tensor), input, path);
 }
 
 std::string namesOf(const std::vector<InputInfo>& inputs) {
@@ -188,19 +211,11 @@ std::string namesOf(const std::vector<InputInfo>& inputs) {
 /// Every input of an npz file, by key `PREFIXin.NAME` or, without a case, `NAME`.
 Result<InputCase> npzCase(const std::string& path, const std::string& caseName, const std::vector<InputInfo>& inputs) {
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
-    const std::string prefix = caseName.empty() || caseName == "case0" ? std::string() : caseName + ".";
+    const std::string item = path + (caseName.empty() ? "" : "#" + caseName);
     InputCase result{caseName, {}};
     for (const InputInfo& input : inputs) {
-        std::string key = prefix + "in." + input.name;
-        if (!file.has(key) && file.has(prefix + input.name)) key = prefix + input.name;
-        auto tensor = file.read(key);
-        if (!tensor) return usageError(tensor.error().what, tensor.error().where, tensor.error().hint);
-        SONDE_TRY(checkRank(*tensor, input));
-        const DType wanted = input.type.dtype;
-        if (wanted != DType::Undefined && tensor->dtype() != wanted) {
-            SONDE_ASSIGN(*tensor, tensor->cast(wanted));
-        }
-        result.values.emplace_back(std::move(*tensor));
+        SONDE_ASSIGN(Value value, npzValue(item, input, inputs.size() == 1));
+        result.values.push_back(std::move(value));
     }
     return result;
 }
@@ -283,6 +298,7 @@ Result<Value> makeInput(std::string_view item, const InputInfo& input, std::size
         return Value(std::move(zeros));
     }
     if (item.starts_with('#')) return randomValue(item, input, index, options);
+    if (isNpz(item)) return npzValue(item, input, true);
     return fileValue(item, input, options);
 }
 

@@ -38,6 +38,7 @@ struct InputCase {
 ///                               A final `...` appends the input's remaining extents
 ///   #zeros                      zeros of the input's shape
 ///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME)
+///   x:file.npz#key              the array of that key for one input; without a key in.x, x, or the only one
 ///   @list.txt                   one case a line; empty lines are left out
 /// Extents that the model leaves open are 1; height and width of a picture-like input ([N,1 or 3,H,W]) 224.
 /// Empty text: #rand(0,1) for every input.

@@ -45,6 +45,7 @@ class TestInputs : public QObject {
     void wrongItemsAreUsageErrors();
     void listsHaveACaseALine();
     void npzGivesEveryInput();
+    void npzGivesOneOfSeveralInputs();
     void ranksMustAgree();
     void dataIsCastAndRepeated();
     void picturesAreBlueFirst();
@@ -198,6 +199,27 @@ void TestInputs::npzGivesEveryInput() {
     QVERIFY(!io::makeInputs(file + "#case7", inputs));
     QVERIFY(io::writeNpz(path("plain.npz"), std::vector<io::NamedTensor>{{"tokens", Tensor::of<std::int64_t>({1, 1}, {3})}}).has_value());
     QVERIFY(io::makeInputs(path("plain.npz"), inputs).has_value());
+}
+
+void TestInputs::npzGivesOneOfSeveralInputs() {
+    const std::vector<io::NamedTensor> arrays{{"in.a", Tensor::of<float>({1}, {1})}, {"b", Tensor::of<float>({1}, {2})}, {"case1.in.a", Tensor::of<float>({1}, {3})}};
+    QVERIFY(io::writeNpz(path("several.npz"), arrays).has_value());
+    QVERIFY(io::writeNpz(path("single.npz"), std::vector<io::NamedTensor>{{"whatever", Tensor::of<float>({1}, {4})}}).has_value());
+    const std::vector<InputInfo> inputs{input("a", DType::Float32, {1}), input("b", DType::Float32, {1})};
+    const auto given = [&](const std::string& spec) -> std::vector<float> {
+        const auto cases = io::makeInputs(spec, inputs);
+        if (!cases) return {};
+        return {static_cast<float>((*cases)[0].values[0].tensor().toDouble(0)), static_cast<float>((*cases)[0].values[1].tensor().toDouble(0))};
+    };
+    const std::string several = path("several.npz"), single = path("single.npz");
+    QCOMPARE(given("a:" + several + ";b:" + several), (std::vector<float>{1, 2}));
+    QCOMPARE(given("a:" + several + "#b;b:" + several + "#in.a"), (std::vector<float>{2, 1}));
+    QCOMPARE(given("a:" + several + "#case1;b:" + single), (std::vector<float>{3, 4}));
+    // What is meant for all inputs is found by their names alone.
+    QCOMPARE(given(several), (std::vector<float>{1, 2}));
+    QVERIFY(given(single).empty());
+    QVERIFY(given(several + "#b").empty());
+    QVERIFY(given("a:" + several + "#c;b:" + several).empty());
 }
 
 void TestInputs::ranksMustAgree() {
