@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -102,6 +103,15 @@ inline std::string brokenRule(const BoxGraph& graph, const BoxLayout& layout, bo
         const BoxEdge& edge = graph.edges[i];
         if (!onBorder(layout.boxes[edge.from], path.start())) return name + " does not begin at its box";
         if (!onBorder(layout.boxes[edge.to], path.end())) return name + " does not end at its box";
+        const auto atPort = [&](std::uint32_t box, const std::optional<double>& port, Point p) {
+            if (!port) return true;
+            const Rect& rect = layout.boxes[box];
+            const bool across = graph.direction == Direction::LeftRight;
+            const double half = (across ? rect.height : rect.width) / 2, middle = across ? rect.center().y : rect.center().x;
+            return std::abs((across ? p.y : p.x) - middle - std::clamp(*port, -half, half)) < 1e-6;
+        };
+        if (!atPort(edge.from, edge.fromPort, path.start())) return name + " does not begin at its port";
+        if (!atPort(edge.to, edge.toPort, path.end())) return name + " does not end at its port";
         if (!all.contains(path.bounds())) return name + " lies outside";
         for (std::uint32_t b = 0; through && b < layout.boxes.size(); ++b) {
             if (b != edge.from && b != edge.to && crosses(path, layout.boxes[b], 1)) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/layout/engine/settle.h"
+#include "core/layout/engine/straighten.h"
 
 namespace sonde::layout {
 
@@ -220,6 +221,7 @@ class Graphviz::Impl {
             const Box& box = boxes.boxes[i];
             layout.boxes.push_back({center.x - box.width / 2, -center.y - box.height / 2, box.width, box.height});
         }
+        straighten(boxes, layout);
         for (std::size_t i = 0; i < m_edges.size(); ++i) {
             const BoxEdge& edge = boxes.edges[i];
             const Rect& from = layout.boxes[edge.from];

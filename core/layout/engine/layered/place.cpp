@@ -24,6 +24,7 @@ class Placer {
             for (Index r = 0; r < depth; ++r) fit(r, true, sweep >= 6);
             for (Index r = depth; r-- > 0;) fit(r, sweep >= 6, true);
         }
+        alignLines();
         for (const auto& chain : m_graph.chains) straighten(chain);
         shift();
         return std::move(m_x);
@@ -45,10 +46,12 @@ class Placer {
         double weight = 0;
     };
 
-    /// Long edges weigh more, so that they are straight (weights 1, 2, 8 of Gansner and others 1993).
+    /// Long edges weigh more, so that they are straight (weights 1, 2, 8 of Gansner and others 1993). Least squares share
+    /// out what cannot be straight: only much heavier edges keep their line.
     double weightOf(const ProperGraph::Link& link) const {
         const int places = m_graph.isPlace(link.upper) + m_graph.isPlace(link.lower);
-        return std::max(link.weight, 0.01) * (places == 0 ? 1 : places == 1 ? 2 : 8);
+        const double square = std::clamp(link.weight * link.weight, 0.01, 1e4);
+        return square * square * (places == 0 ? 1 : places == 1 ? 2 : 8);
     }
 
     /// How far the middle of the lower end should stand right of the upper end's for a straight link. Large boxes in a
@@ -132,6 +135,74 @@ class Placer {
         return range;
     }
 
+    static constexpr Index kNone = std::numeric_limits<Index>::max();
+
+    /// The link that weighs more than all others on one side of a vertex.
+    Index heaviest(Index vertex, bool above) const {
+        const auto& start = above ? m_graph.upStart : m_graph.downStart;
+        const auto& links = above ? m_graph.upLinks : m_graph.downLinks;
+        Index found = kNone;
+        double most = -1;
+        for (Index i = start[vertex]; i < start[vertex + 1]; ++i) {
+            const double weight = m_graph.links[links[i]].weight;
+            if (weight >= most) found = weight > most ? links[i] : kNone;
+            most = std::max(most, weight);
+        }
+        return found;
+    }
+
+    /// The box to which the line of a box goes on; kNone if another line is as good.
+    Index next(Index box, double& offset) const {
+        const Index link = heaviest(box, false);
+        if (link == kNone) return kNone;
+        const Index lower = m_graph.links[link].lower;
+        if (m_graph.isPlace(lower) || heaviest(lower, true) != link) return kNone;
+        offset += offsetOf(m_graph.links[link]);
+        return lower;
+    }
+
+    /// Boxes that go on from one to the next stand below each other, as far as they can without moving others.
+    void alignLines() {
+        std::vector<bool> done(m_graph.boxCount, false);
+        for (const auto& members : m_graph.ranks) {
+            for (const Index first : members) {
+                if (m_graph.isPlace(first) || done[first]) continue;
+                m_line.clear();
+                double offset = 0;
+                for (Index box = first; box != kNone; box = next(box, offset)) {
+                    m_line.emplace_back(box, offset);
+                    done[box] = true;
+                }
+                if (m_line.size() > 1) align();
+            }
+        }
+    }
+
+    void align() {
+        std::size_t begin = 0;
+        Range run;
+        double sum = 0;
+        const auto settleLine = [&](std::size_t end) {
+            const double x = run.clamp(sum / static_cast<double>(end - begin));
+            for (std::size_t i = begin; i < end; ++i) m_x[m_line[i].first] = x + m_line[i].second;
+        };
+        for (std::size_t i = 0; i < m_line.size(); ++i) {
+            const auto [box, offset] = m_line[i];
+            const Range own = freedom(box);
+            const Range both{std::max(run.low, own.low - offset), std::min(run.high, own.high - offset)};
+            if (both.low > both.high) {
+                settleLine(i);
+                begin = i;
+                sum = 0;
+                run = {own.low - offset, own.high - offset};
+            } else {
+                run = both;
+            }
+            sum += m_x[box] - offset;
+        }
+        settleLine(m_line.size());
+    }
+
     /// Puts the places of an edge on as few different x as their freedom allows.
     void straighten(const ProperGraph::Chain& chain) {
         const auto& places = chain.places;
@@ -186,6 +257,7 @@ class Placer {
     const ProperGraph& m_graph;
     std::vector<double> m_x;
     std::vector<Block> m_blocks;
+    std::vector<std::pair<Index, double>> m_line;  // boxes below each other, and how far right of the first one
 };
 
 }  // namespace
