@@ -132,6 +132,9 @@ std::vector<std::size_t> edgesAt(const SceneLayout& scene, ItemId item);
 struct SceneOptions {
     ItemMetrics metrics;  ///< must be set
     std::chrono::milliseconds budget = LayoutWorkers::kDefaultBudget;  ///< for one level
+    /// Of Graphviz for all levels together, as it is expected to take, summed over the helpers; the layered engine does the
+    /// rest, and says so.
+    std::chrono::milliseconds allowance{250};
     /// Told a picture with some levels laid out coarsely, when the whole takes longer than `partialAfter`; may be empty.
     std::function<void(std::shared_ptr<const SceneLayout>)> onPartial;
     std::chrono::milliseconds partialAfter{200};

@@ -29,7 +29,7 @@ bool isProgram(const fs::path& path) {
 /// How long `dot` takes by experience, in milliseconds: measured on chains with skip edges, random, dense and complete
 /// graphs of up to 9000 boxes and places; right within a factor of two above 20 ms, but for one graph in a dozen that takes
 /// five times as long.
-double expectedMs(std::size_t effort) {
+double msForEffort(std::size_t effort) {
     const double size = static_cast<double>(effort) / 1000;
     return 10 * size + 14 * size * size;
 }
@@ -37,6 +37,9 @@ double expectedMs(std::size_t effort) {
 /// What is expected must be so many times shorter than the budget: whoever opens a level waits for the unlucky graphs too,
 /// and for a machine that does something else besides.
 constexpr double kCaution = 10;
+
+/// Of writing a graph, waking the helper, and reading the answer.
+constexpr double kMsToAsk = 0.15;
 
 /// No box has more than one edge on either side: Graphviz could do nothing better.
 bool isChain(const BoxGraph& graph) {
@@ -129,6 +132,12 @@ fs::path LayoutWorkers::findProgram() {
     return {};
 }
 
+double LayoutWorkers::expectedMs(const BoxGraph& graph, std::chrono::milliseconds budget) {
+    if (graph.boxes.size() < 2 || isChain(graph)) return 0;
+    const double ms = msForEffort(layoutEffort(graph));
+    return kCaution * ms > static_cast<double>(budget.count()) ? 0 : kMsToAsk + ms;
+}
+
 base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base::WorkContext& work,
                                               std::chrono::milliseconds budget) {
     SONDE_TRY(validate(graph));
@@ -149,7 +158,7 @@ base::Result<BoxLayout> LayoutWorkers::Impl::layoutPart(const BoxGraph& graph, c
     if (graph.boxes.size() < 2 || isChain(graph)) return layered({});
     if (program.empty()) return layered("the layout helper (sonde-layout-worker) is not installed");
     const std::size_t effort = layoutEffort(graph);
-    if (kCaution * expectedMs(effort) > static_cast<double>(budget.left.count())) {
+    if (kCaution * msForEffort(effort) > static_cast<double>(budget.left.count())) {
         return layered("too large to be sure that Graphviz ends within " + std::to_string(budget.whole.count()) + " ms");
     }
     const std::vector<std::byte> request = encode(graph);

@@ -39,6 +39,10 @@ class LayoutWorkers {
     base::Result<BoxLayout> layout(const BoxGraph& graph, const base::WorkContext& work = {},
                                    std::chrono::milliseconds budget = kDefaultBudget);
 
+    /// How long Graphviz takes for a graph by experience, with the way to the helper and back; milliseconds. 0 for what it
+    /// would not be given with such a budget.
+    static double expectedMs(const BoxGraph& graph, std::chrono::milliseconds budget = kDefaultBudget);
+
     /// Where the helper is: `sonde-layout-worker` named by the environment variable SONDE_LAYOUT_WORKER, else beside
     /// the running executable, in ../bin or ../libexec/sonde from there; empty if nowhere.
     static std::filesystem::path findProgram();

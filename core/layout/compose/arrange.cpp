@@ -7,6 +7,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "core/layout/compose/allowance.h"
 #include "core/layout/compose/draft.h"
 #include "core/layout/engine/layered.h"
 
@@ -21,6 +22,7 @@ constexpr double kWidthStep = 16;        ///< so that names of almost equal leng
 constexpr double kPortStep = 28;         ///< between the ports of a closed item, if there is room
 constexpr double kUnderTitle = 0.4;      ///< of the first gap's height may lie beside the title
 constexpr std::size_t kMaxNotes = 20;
+constexpr double kPassing = 3;           ///< weight of lines past other operations; of those to the next one: 8
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
 double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e7) / 2 - 1e-9); }
@@ -39,7 +41,7 @@ class Arranger {
     Arranger(const Draft& draft, const SceneOptions& options, LayoutWorkers& workers, LayoutCache& cache,
              const base::WorkContext& work)
         : m_draft(draft), m_options(options), m_workers(workers), m_cache(cache), m_work(work),
-          m_nextPartial(Clock::now() + options.partialAfter) {}
+          m_nextPartial(Clock::now() + options.partialAfter), m_allowance(options.allowance, options.budget) {}
 
     base::Result<std::shared_ptr<const SceneLayout>> run() {
         measure();
@@ -154,9 +156,19 @@ class Arranger {
             graph.edges.push_back(box);
         }
         giveOwnPorts(level, graph);
+        easeLongEdges(graph);
         for (std::size_t i = 0; i < level.portsIn.size(); ++i) m_portIndex[portKey(levelIndex, level.portsIn[i], false)] = i;
         for (std::size_t i = 0; i < level.portsOut.size(); ++i) m_portIndex[portKey(levelIndex, level.portsOut[i], true)] = i;
         return graph;
+    }
+
+    /// Engines keep long lines straight at the cost of short ones, but it is what goes on from one operation to the next
+    /// that should be straight, and the line past them that gives way.
+    static void easeLongEdges(BoxGraph& graph) {
+        const std::vector<std::uint32_t> rank = layoutRanks(graph);
+        for (BoxEdge& edge : graph.edges) {
+            if (rank[edge.to] != rank[edge.from] + 1) edge.weight = std::min(edge.weight, kPassing);
+        }
     }
 
     struct Job {
@@ -164,6 +176,7 @@ class Arranger {
         BoxGraph graph;
         std::vector<std::uint32_t> levels;
         std::shared_ptr<const BoxLayout> layout;
+        bool quick = false;  ///< left to the layered engine
     };
 
     /// The levels of one depth: equal ones once, known ones from the cache, the others by the helpers side by side.
@@ -174,7 +187,7 @@ class Arranger {
             BoxGraph graph = boxGraph(level, insides);
             const LayoutKey key = structuralKey(graph);
             const auto [found, isNew] = jobOf.try_emplace(key, jobs.size());
-            if (isNew) jobs.push_back({key, std::move(graph), {}, {}});
+            if (isNew) jobs.push_back({key, std::move(graph), {}, {}, false});
             jobs[found->second].levels.push_back(level);
         }
         if (m_work.cancelled()) return base::cancelled("laying out");
@@ -185,11 +198,19 @@ class Arranger {
         }
         m_laidOut += static_cast<std::uint32_t>(missing.size());
         m_fromCache += static_cast<std::uint32_t>(batch.size() - missing.size());
+        shareOut(missing, m_draft.levels[batch.front()].depth == 0);
         SONDE_TRY(compute(missing, insides));
         for (const Job& job : jobs) {
             for (const std::uint32_t level : job.levels) insides[level] = placed(level, job.layout);
         }
         return {};
+    }
+
+    void shareOut(const std::vector<Job*>& jobs, bool last) {
+        std::vector<const BoxGraph*> graphs;
+        for (const Job* job : jobs) graphs.push_back(&job->graph);
+        const std::vector<bool> granted = m_allowance.grant(graphs, last);
+        for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i]->quick = !granted[i];
     }
 
     base::Result<void> compute(const std::vector<Job*>& jobs, const std::vector<Inside>& insides) {
@@ -235,7 +256,8 @@ class Arranger {
     }
 
     base::Result<void> computeOne(Job& job) {
-        SONDE_ASSIGN(BoxLayout layout, m_workers.layout(job.graph, m_work, m_options.budget));
+        SONDE_ASSIGN(BoxLayout layout, job.quick ? layoutLayered(job.graph, m_work) : m_workers.layout(job.graph, m_work, m_options.budget));
+        if (job.quick) layout.note = "too much is opened at once for Graphviz to be quick";
         job.layout = m_cache.insert(job.key, std::move(layout));
         return {};
     }
@@ -425,6 +447,7 @@ class Arranger {
     LayoutCache& m_cache;
     const base::WorkContext& m_work;
     Clock::time_point m_nextPartial;
+    Allowance m_allowance;
     std::vector<Size> m_leaf;  // by item: closed ones' size, open ones' title
     std::unordered_map<std::uint64_t, std::size_t> m_portIndex;
     std::uint32_t m_laidOut = 0, m_fromCache = 0;

@@ -1,5 +1,6 @@
 #include <QDir>
 #include <QTest>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -47,29 +48,87 @@ class TestSceneGeometry : public QObject {
         QCOMPARE(rects(), rects());
     }
 
-    void realModelsKeepTheRules_data() {
+    void allModelsKeepTheRules_data() {
         QTest::addColumn<QString>("path");
         const QString shared = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared");
-        const QDir folder(shared + "/models");
-        for (const QString& file : folder.entryList({"*.onnx"})) QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
-        QTest::addRow("resnet18") << "zoo:resnet18";
+        for (const char* kind : {"models", "onnx-light"}) {
+            const QDir folder(shared + "/" + kind);
+            for (const QString& file : folder.entryList({"*.onnx", "*.script.pt", "*.trace.pt"})) QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
+        }
+        for (const char* name : {"resnet18", "densenet121", "unet", "gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70", "control_flow"})
+            QTest::addRow("%s", name) << QStringLiteral("zoo:") + name;
+        for (const char* name : {"transformer", "experts", "dense"}) QTest::addRow("%s", name) << QStringLiteral("made:") + name;
     }
-    void realModelsKeepTheRules() {
+    void allModelsKeepTheRules() {
         QFETCH(QString, path);
-        const auto document = sonde::document::open(path.toStdString());
-        QVERIFY2(document, document ? "" : document.error().text().c_str());
-        Composer compose((*document)->graph);
+        std::shared_ptr<const lg::InternalGraph> graph;
+        if (path.startsWith(QStringLiteral("made:"))) {
+            graph = path.endsWith(QStringLiteral("transformer")) ? lg::transformer(3) : path.endsWith(QStringLiteral("dense")) ? lg::dense(2, 8) : lg::mixtureOfExperts(2, 8);
+        } else {
+            const auto document = sonde::document::open(path.toStdString());
+            QVERIFY2(document, document ? "" : document.error().text().c_str());
+            graph = (*document)->graph;
+        }
+        Composer compose(graph);
         compose.options.metrics = [&](const ItemDescription& what) {
-            const auto& graph = compose.outline.graph();
-            const std::string name = what.expr.valid() && !graph.expr(what.expr).outputs.empty()
-                                         ? graph.node(graph.expr(what.expr).outputs[0]).name
+            const std::string name = what.expr.valid() && !graph->expr(what.expr).outputs.empty()
+                                         ? graph->node(graph->expr(what.expr).outputs[0]).name
                                          : "some module";
             return Size{7.0 * static_cast<double>(name.size()) + 20, sizeOf(what).height};
         };
+        LayoutWorkers none({"/nowhere", 1});
+        LayoutCache cache({{}, false});
         for (std::size_t depth = 0; depth <= greatestDepth(compose.outline); ++depth) {
             openToDepth(compose.outline, compose.view, depth);
-            compose.view.direction = depth % 2 ? Direction::LeftRight : Direction::TopDown;
-            QCOMPARE(brokenRule(*compose()), std::string());
+            for (const Direction direction : {Direction::TopDown, Direction::LeftRight}) {
+                compose.view.direction = direction;
+                const auto scene = compose();
+                QCOMPARE(brokenRule(*scene), std::string());
+                QCOMPARE(layout_test::disorderedPorts(*graph, *scene), std::size_t{0});
+                const auto layered = composeScene(compose.outline, compose.view, compose.options, none, cache);
+                QVERIFY(layered);
+                QCOMPARE(brokenRule(**layered), std::string());
+                QCOMPARE(layout_test::disorderedPorts(*graph, **layered), std::size_t{0});
+            }
+        }
+    }
+
+    void theMainLineIsStraight_data() {
+        QTest::addColumn<bool>("across");
+        QTest::addRow("down") << false;
+        QTest::addRow("right") << true;
+    }
+    void theMainLineIsStraight() {
+        QFETCH(bool, across);
+        // Two blocks with a line past them, weights beside, and operations of different widths.
+        lg::GraphMaker m;
+        NodeId x = m.input("x");
+        std::vector<std::string> line{"x"};
+        for (const std::string block : {"a", "b"}) {
+            const NodeId before = x;
+            x = m.op("Conv", {x}, block + "_conv");
+            x = m.op("Relu", {x}, block + "_rather_long_name");
+            x = m.op("Mul", {x, m.op("Exp", {m.constant(block)}, block + "_scale")}, block + "_mul");
+            x = m.op("Add", {x, before}, block + "_add");
+            for (const char* name : {"_conv", "_rather_long_name", "_mul", "_add"}) line.push_back(block + name);
+        }
+        Composer compose(m.done({x}));
+        compose.view.direction = across ? Direction::LeftRight : Direction::TopDown;
+        compose.options.metrics = [&](const ItemDescription& what) {
+            const auto& graph = compose.outline.graph();
+            return Size{what.expr.valid() ? 10.0 * static_cast<double>(graph.node(graph.expr(what.expr).outputs[0]).name.size()) : 60, 36};
+        };
+        LayoutWorkers none({"/nowhere", 1});
+        LayoutCache cache({{}, false});
+        const auto layered = composeScene(compose.outline, compose.view, compose.options, none, cache);
+        QVERIFY(layered);
+        for (const auto& scene : {compose(), *layered}) {
+            const Point first = scene->item(compose.item(*scene, "x")).rect.center();
+            for (const std::string& name : line) {
+                const Point middle = scene->item(compose.item(*scene, name.c_str())).rect.center();
+                const double aside = across ? middle.y - first.y : middle.x - first.x;
+                QVERIFY2(std::abs(aside) < 0.5, (name + " stands " + std::to_string(aside) + " aside").c_str());
+            }
         }
     }
 
@@ -142,6 +201,43 @@ class TestSceneGeometry : public QObject {
         std::vector<std::string> opened = siblings(*compose());
         std::erase_if(opened, [](const std::string& name) { return name.find("up") != std::string::npos || name.find("down") != std::string::npos; });
         QCOMPARE(opened, closed);
+    }
+
+    void openingOneModuleLeavesTheOrderOfTheOthers_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model : {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4", "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70",
+                                  "zoo:densenet121", "/gpt_mini.onnx", "/silero_vad_v5.onnx", "/shufflenet_v2_x0_5.onnx", "/robust_nested.script.pt"})
+            QTest::addRow("%s", model) << model;
+    }
+    void openingOneModuleLeavesTheOrderOfTheOthers() {
+        QFETCH(QString, model);
+        if (model.startsWith(u'/')) model = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared") + "/models" + model;
+        const auto document = sonde::document::open(model.toStdString());
+        QVERIFY2(document, document ? "" : document.error().text().c_str());
+        Composer compose((*document)->graph);
+        openToDepth(compose.outline, compose.view, 1);
+        const auto before = compose();
+        const ViewState view = compose.view;
+        std::size_t opened = 0, wrong = 0;
+        for (const SceneItem& closed : before->items) {
+            if (closed.what.kind != ItemKind::Module || closed.what.open || ++opened > 12) continue;
+            compose.view = view;
+            setOpen(compose.outline, compose.view, closed.group, true);
+            const auto after = compose();
+            // Siblings that stand in one rank, before and after.
+            std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const SceneItem*>> ranks;
+            for (const SceneItem& item : before->items) ranks[{item.parent.value, item.rank}].push_back(&item);
+            for (auto& [rank, members] : ranks) {
+                std::sort(members.begin(), members.end(), [](auto a, auto b) { return a->rect.x < b->rect.x; });
+                for (std::size_t i = 1; i < members.size(); ++i) {
+                    const SceneItem& a = after->item(after->find(members[i - 1]->key));
+                    const SceneItem& b = after->item(after->find(members[i]->key));
+                    wrong += a.rank == b.rank && a.rect.x > b.rect.x;
+                }
+            }
+        }
+        QVERIFY(opened > 0);
+        QCOMPARE(wrong, std::size_t{0});
     }
 
     void strangeSizesAreSurvived() {

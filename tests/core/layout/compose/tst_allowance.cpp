@@ -1,0 +1,67 @@
+#include <QTest>
+
+#include "core/layout/compose/allowance.h"
+#include "core/layout/workers.h"
+#include "tests/core/layout/box_graphs.h"
+
+using namespace sonde::layout;
+using namespace layout_test;
+using compose::Allowance;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr milliseconds kBudget{600};
+
+std::vector<bool> grants(Allowance& allowance, const std::vector<BoxGraph>& graphs, bool last) {
+    std::vector<const BoxGraph*> all;
+    for (const BoxGraph& graph : graphs) all.push_back(&graph);
+    return allowance.grant(all, last);
+}
+
+}  // namespace
+
+class TestAllowance : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void chainsCostNothing() {
+        QCOMPARE(LayoutWorkers::expectedMs(chain(5000), kBudget), 0.0);
+        QCOMPARE(LayoutWorkers::expectedMs(boxes(1), kBudget), 0.0);
+        QVERIFY(LayoutWorkers::expectedMs(residual(3), kBudget) > 0);
+        Allowance none(milliseconds(0), kBudget);
+        QCOMPARE(grants(none, {chain(100), residual(3)}, true), (std::vector<bool>{true, false}));
+    }
+
+    void largerGraphsAreExpectedToTakeLonger() {
+        QVERIFY(LayoutWorkers::expectedMs(residual(60), kBudget) > LayoutWorkers::expectedMs(residual(6), kBudget));
+        // Not asked of Graphviz at all: nothing to share out.
+        QCOMPARE(LayoutWorkers::expectedMs(random(20'000, 40'000, 1), kBudget), 0.0);
+    }
+
+    void smallGraphsGoFirst() {
+        const std::vector<BoxGraph> graphs{residual(60), residual(2), residual(8)};
+        const double two = LayoutWorkers::expectedMs(graphs[1], kBudget) + LayoutWorkers::expectedMs(graphs[2], kBudget);
+        Allowance enough(milliseconds(static_cast<int>(two) + 1), kBudget);
+        QCOMPARE(grants(enough, graphs, true), (std::vector<bool>{false, true, true}));
+        Allowance plenty(milliseconds(1000), kBudget);
+        QCOMPARE(grants(plenty, graphs, true), (std::vector<bool>{true, true, true}));
+    }
+
+    void halfIsKeptForTheLevelsAround() {
+        const std::vector<BoxGraph> graphs(40, residual(8));
+        const double one = LayoutWorkers::expectedMs(graphs[0], kBudget);
+        Allowance allowance(milliseconds(static_cast<int>(40 * one) + 1), kBudget);
+        auto count = [&](bool last) {
+            const auto granted = grants(allowance, graphs, last);
+            return std::count(granted.begin(), granted.end(), true);
+        };
+        const auto inner = count(false), outer = count(true);
+        QVERIFY(inner >= 20 && inner <= 22);
+        QVERIFY(inner + outer >= 40 && inner + outer <= 44);
+        QCOMPARE(count(true), decltype(inner){0});
+    }
+};
+
+QTEST_GUILESS_MAIN(TestAllowance)
+#include "tst_allowance.moc"
