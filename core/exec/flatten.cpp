@@ -52,7 +52,12 @@ std::vector<NodeId> valueSources(const InternalGraph& graph) {
     std::vector<NodeId> sources(graph.nodeCount());
     for (std::size_t i = 0; i < sources.size(); ++i) {
         NodeId node(i);
-        while (!graph.node(node).constant && next[node.index()].valid()) node = next[node.index()];
+        while (!graph.node(node).constant && next[node.index()].valid()) {
+            node = next[node.index()];
+            if (node.index() >= i) continue;
+            node = sources[node.index()];  // long rows of calls that hand on are walked once
+            break;
+        }
         sources[i] = node;
     }
     return sources;

@@ -16,8 +16,10 @@ bool isOnnx(const InternalGraph& graph) {
     return true;
 }
 
-/// What a branch does that was not taken: the same run, where its condition has the other value, until it was reached.
-std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& source, ExprId branch, std::size_t side, exec::Runner& runner, std::span<const Value> inputs) {
+/// What a branch does that was not taken: the same run, where its condition has the other value, until it was reached. Such a
+/// branch may be one that never ends: cancelling `work` ends it.
+std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& source, ExprId branch, std::size_t side, exec::Runner& runner, std::span<const Value> inputs,
+                                  const base::WorkContext& work) {
     InternalGraph changed = *source;
     std::vector<Argument> arguments = changed.expr(branch).arguments;
     if (arguments.empty()) return nullptr;
@@ -29,10 +31,11 @@ std::shared_ptr<RunLog> forcedRun(const std::shared_ptr<const InternalGraph>& so
     const auto log = std::make_shared<RunLog>(*source);
     std::stop_source stop;
     log->stopAfter(source->expr(branch).bodies.at(side), stop);
-    base::WorkContext work;
-    work.stop = stop.get_token();
-    (void)runner.run(**plan, inputs, work, {.observer = log.get()});
-    return stop.stop_requested() ? log : nullptr;
+    const std::stop_callback whenCancelled(work.stop, [&stop] { stop.request_stop(); });
+    base::WorkContext own;
+    own.stop = stop.get_token();
+    (void)runner.run(**plan, inputs, own, {.observer = log.get()});
+    return stop.stop_requested() && !work.cancelled() ? log : nullptr;
 }
 
 }  // namespace
@@ -47,9 +50,10 @@ base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Valu
     exec::Runner runner;
     exec::Recording recording = runner.run(*plan, inputs, work, {.observer = log.get()});
     if (recording.error) return std::move(*recording.error);
-    Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) { return forcedRun(document.graph, branch, side, runner, inputs); });
+    Transcriber transcriber(*document.graph, log, [&](ExprId branch, std::size_t side) { return forcedRun(document.graph, branch, side, runner, inputs, work); });
     for (std::size_t i = 0; i < inputs.size(); ++i) transcriber.addInput(document.graph->inputs()[i], inputs[i]);
     transcriber.write();
+    if (work.cancelled()) return base::cancelled("writing the model in ONNX operators");
     OnnxGraph made;
     std::vector<std::string> names;
     for (const NamedNode& output : document.outputs) names.push_back(output.name);
