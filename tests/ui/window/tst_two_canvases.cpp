@@ -1,0 +1,223 @@
+// Two canvases on one model, and two models side by side: by keys and clicks.
+
+#include <QAction>
+#include <QLabel>
+#include <QPointer>
+#include <QSlider>
+#include <QSplitter>
+#include <QToolButton>
+
+#include "tests/support/window_fixture.h"
+#include "ui/window/focus_bar.h"
+
+using namespace sonde;
+using canvas::GraphCanvas;
+using context::InspectorContext;
+using window::MainWindow;
+
+class TestTwoCanvases : public test::WindowFixture {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+    }
+    void cleanup() {
+        // Menus and dialogs go with their windows.
+        std::vector<QPointer<QWidget>> others;
+        for (QWidget* widget : QApplication::topLevelWidgets())
+            if (widget != m_window.get() && qobject_cast<MainWindow*>(widget)) others.emplace_back(widget);
+        for (const QPointer<QWidget>& other : others) delete other;
+        closeWindow();
+    }
+    void aKeySplitsAndCloses();
+    void eachHasItsOwnView();
+    void selectionIsShared();
+    void eachHasItsOwnPath();
+    void conesAreOfOneCanvas();
+    void theFirstCanBeClosed();
+    void theSplitIsRemembered();
+    void anotherModelStandsBeside();
+
+  private:
+    GraphCanvas* first() { return m_window->canvas(0); }
+    GraphCanvas* second() { return m_window->canvas(1); }
+    void split() {
+        key(Qt::Key_Backslash, Qt::ControlModifier);
+        QVERIFY(second());
+        settle();
+    }
+};
+
+void TestTwoCanvases::aKeySplitsAndCloses() {
+    open(file("resnet18_slim.onnx"));
+    QVERIFY(!m_window->isSplit());
+    split();
+    QVERIFY(first()->isVisible() && second()->isVisible());
+    QVERIFY(std::abs(first()->width() - second()->width()) < 8);
+    QVERIFY(second()->hasFocus());
+    QVERIFY(m_window->canvas() == second());
+    key(Qt::Key_F6);
+    QVERIFY(first()->hasFocus());
+    key(Qt::Key_F6);
+    QVERIFY(second()->hasFocus());
+    // From a panel back to the canvas in use
+    m_window->showPanel(QStringLiteral("nodes"));
+    QVERIFY(!second()->hasFocus());
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
+    QVERIFY(second()->hasFocus());
+    // One above the other, by the other key
+    key(Qt::Key_Backslash, Qt::ControlModifier | Qt::AltModifier);
+    auto* splitter = m_window->findChild<QSplitter*>(QStringLiteral("canvases"));
+    QCOMPARE(splitter->orientation(), Qt::Vertical);
+    auto* close = second()->findChild<QToolButton*>(QStringLiteral("closeCanvas"));
+    QVERIFY(close->isVisible() && !close->toolTip().isEmpty());
+    QTest::mouseClick(close, Qt::LeftButton);
+    QTRY_VERIFY(!m_window->isSplit());
+    QVERIFY(!m_window->actions().action(QStringLiteral("view.split"))->isChecked());
+    QVERIFY(!first()->findChild<QToolButton*>(QStringLiteral("closeCanvas"))->isVisible());
+}
+
+void TestTwoCanvases::eachHasItsOwnView() {
+    open(file("resnet18_slim.onnx"));
+    split();
+    const std::size_t items = first()->scene()->items.size();
+    QCOMPARE(second()->scene()->items.size(), items);
+    const canvas::Camera camera = first()->camera();
+    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);  // opens three levels: of the second, which has the keyboard
+    QVERIFY(second()->scene()->items.size() > 2 * items);
+    QCOMPARE(first()->scene()->items.size(), items);
+    key(Qt::Key_K, Qt::ControlModifier);
+    QVERIFY(second()->scene()->direction == layout::Direction::LeftRight);
+    QVERIFY(first()->scene()->direction == layout::Direction::TopDown);
+    key(Qt::Key_Space);
+    QVERIFY(first()->camera() == camera);
+    // A double click opens in the first alone.
+    const graph::ScopeId layer1 = context().selectionOf(QStringLiteral("layer1")).scope;
+    first()->ensureVisible(context().selectionOf(layer1));
+    const QRectF box = first()->rectOf(layer1);
+    QVERIFY(QRectF(first()->rect()).contains(box.center()));
+    const std::size_t others = second()->scene()->items.size();
+    QTest::mouseDClick(first(), Qt::LeftButton, {}, QPointF(box.left() + box.width() * 0.35, box.top() + 3).toPoint());
+    settle();
+    QVERIFY(m_window->canvas() == first());
+    QVERIFY(first()->scene()->items.size() > items);
+    QCOMPARE(second()->scene()->items.size(), others);
+}
+
+void TestTwoCanvases::selectionIsShared() {
+    open(file("resnet18_slim.onnx"));
+    split();
+    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
+    key(Qt::Key_F6);
+    const graph::NodeId pool = node("op:MaxPool");
+    context().navigateTo(pool);
+    settle();
+    const QRectF there = rectOf(first(), pool);
+    click(first(), there.center());
+    QVERIFY(context().selection().node == pool);
+    QVERIFY(second()->currentItem() && second()->scene()->item(second()->currentItem()).what.expr == context().selection().expr);
+    // F9 sets a watch point that both show.
+    key(Qt::Key_F9);
+    QVERIFY(context().isWatched(pool));
+    settle();
+    // Linked, the other canvas follows with its camera.
+    key(Qt::Key_S, Qt::ControlModifier | Qt::AltModifier);
+    const graph::NodeId last = node("op:Gemm");
+    context().navigateTo(last);
+    settle();
+    QVERIFY(QRectF(second()->rect()).intersects(rectOf(second(), last)));
+}
+
+void TestTwoCanvases::eachHasItsOwnPath() {
+    open(file("resnet18_slim.onnx"));
+    split();
+    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
+    const auto scope = [&](const char* name) { return context().selectionOf(QLatin1String(name)).scope; };
+    second()->zoomReset();
+    settle();
+    second()->ensureVisible(context().selectionOf(scope("layer4.1")));
+    settle();
+    const layout::ItemId box = second()->scene()->itemOf(scope("layer4.1"));
+    const layout::Rect& rect = second()->scene()->item(box).rect;
+    second()->centreOn({rect.x + rect.width / 2, rect.y + rect.height / 2});
+    settle();
+    QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
+    // What is selected in the first changes the first's path; the second still says what it shows.
+    key(Qt::Key_F6);
+    context().navigateTo(node("qualname:layer1.0.conv1 op:Conv"));
+    settle();
+    QCOMPARE(first()->path().last(), QStringLiteral("layer1.0.conv1"));
+    QCOMPARE(second()->path().value(1), QStringLiteral("layer4"));
+}
+
+void TestTwoCanvases::conesAreOfOneCanvas() {
+    open(file("resnet18_slim.onnx"));
+    context().expandToDepth(9);
+    settle();
+    split();
+    const std::size_t all = first()->scene()->items.size();
+    context().select(find("op:Conv")[3]);
+    key(Qt::Key_Up, Qt::ControlModifier | Qt::AltModifier);
+    QVERIFY(second()->scene()->items.size() < all);
+    QCOMPARE(first()->scene()->items.size(), all);
+    QVERIFY(m_window->focusBar()->isVisible());
+    QVERIFY(m_window->focusBar()->parentWidget() == second());
+    key(Qt::Key_F6);
+    QVERIFY(!m_window->focusBar()->isVisible());
+    key(Qt::Key_F6);
+    QVERIFY(m_window->focusBar()->isVisible());
+    key(Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(second()->scene()->items.size(), all);
+}
+
+void TestTwoCanvases::theFirstCanBeClosed() {
+    open(file("resnet18_slim.onnx"));
+    split();
+    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
+    const std::size_t items = second()->scene()->items.size();
+    key(Qt::Key_F6);
+    key(Qt::Key_X, Qt::ControlModifier | Qt::AltModifier);
+    QVERIFY(!m_window->isSplit());
+    QVERIFY(canvas() == first());
+    QCOMPARE(first()->scene()->items.size(), items);  // what the second showed stays
+    key(Qt::Key_0, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(first()->scene()->items.size() < items);
+}
+
+void TestTwoCanvases::theSplitIsRemembered() {
+    open(file("resnet18_slim.onnx"));
+    split();
+    key(Qt::Key_3, Qt::ControlModifier | Qt::ShiftModifier);
+    const std::size_t one = first()->scene()->items.size(), other = second()->scene()->items.size();
+    QVERIFY(one != other);
+    closeWindow();
+    openWindow();
+    QVERIFY(m_window->isSplit());
+    open(file("resnet18_slim.onnx"));
+    QCOMPARE(first()->scene()->items.size(), one);
+    QCOMPARE(second()->scene()->items.size(), other);
+}
+
+void TestTwoCanvases::anotherModelStandsBeside() {
+    open(file("unet_small.onnx"));
+    MainWindow* other = m_window->openBeside(file("unet_small.trace.pt"));
+    QTRY_VERIFY_WITH_TIMEOUT(other->context().hasModel() && other->isIdle(), 60000);
+    QVERIFY(m_window->isLinked() && other->isLinked());
+    // The exporters gave other names: the module and the operator's place in it tell.
+    const std::vector<graph::NodeId> convs = find("op:Conv");
+    QVERIFY(convs.size() > 3);
+    int found = 0;
+    for (const graph::NodeId conv : convs) {
+        context().select(conv);
+        const context::Selection& there = other->context().selection();
+        if (there.isNone()) continue;
+        ++found;
+        QCOMPARE(there.qualname, context().selection().qualname);
+    }
+    QVERIFY2(found > static_cast<int>(convs.size()) / 2, qPrintable(QString::number(found)));
+}
+
+QTEST_MAIN(TestTwoCanvases)
+#include "tst_two_canvases.moc"
