@@ -38,6 +38,41 @@ std::map<Place, std::vector<NodeId>> byPlace(const InternalGraph& graph, const s
     return places;
 }
 
+using Call = std::pair<std::string, int>;
+
+bool isComputed(const Expr& expr) {
+    return expr.kind != graph::ExprKind::Input && expr.kind != graph::ExprKind::Constant && expr.kind != graph::ExprKind::GetAttr &&
+           expr.kind != graph::ExprKind::Output && expr.outputs.size() == 1;
+}
+
+/// The last value that each call of a module computes itself.
+std::map<Call, NodeId> results(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+    std::map<Call, NodeId> last;
+    for (const NodeId node : nodes) {
+        const Expr& expr = producerOf(graph, node);
+        if (!isComputed(expr) || !expr.qualname || expr.qualname->empty() || expr.body != graph.mainId()) continue;
+        last[{*expr.qualname, expr.scope.valid() ? graph.scope(expr.scope).call : 0}] = node;
+    }
+    return last;
+}
+
+/// `node`, or what modules that are not in `others` make of it one after the other.
+NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const std::map<Call, NodeId>& own, const std::map<Call, NodeId>& others) {
+    for (std::size_t step = 0; step < own.size(); ++step) {
+        const auto& users = graph.node(node).users;
+        if (users.size() != 1) return node;
+        const Expr& reader = graph.expr(users.front());
+        if (!isComputed(reader) || !reader.qualname) return node;
+        const Call call{*reader.qualname, reader.scope.valid() ? graph.scope(reader.scope).call : 0};
+        const auto found = own.find(call);
+        if (found == own.end() || others.contains(call) || found->second == node) return node;
+        node = found->second;
+    }
+    return node;
+}
+
+bool mayBeEqual(const graph::Node& a, const graph::Node& b) { return !a.type.shape || !b.type.shape || a.type.shape->size() == b.type.shape->size(); }
+
 }  // namespace
 
 std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& to) {
@@ -68,6 +103,15 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
     for (const NodeId node : nodes) pair(node, sameName(node));
     if (from.inputs().size() == to.inputs().size())
         for (std::size_t i = 0; i < from.inputs().size(); ++i) pair(from.inputs()[i], to.inputs()[i]);
+    if (from.outputs().size() == to.outputs().size())
+        for (std::size_t i = 0; i < from.outputs().size(); ++i) pair(from.outputs()[i], to.outputs()[i]);
+    const std::map<Call, NodeId> given = results(from, nodes), othersGiven = results(to, others);
+    for (const auto& [call, node] : given) {
+        const auto there = othersGiven.find(call);
+        if (there == othersGiven.end()) continue;
+        const NodeId a = throughOwnModules(from, node, given, othersGiven), b = throughOwnModules(to, there->second, othersGiven, given);
+        if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
+    }
     return match;
 }
 

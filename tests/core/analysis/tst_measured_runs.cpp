@@ -61,6 +61,7 @@ class TestMeasuredRuns : public QObject {
     void otherShapesAreTold();
     void statisticsTogether();
     void nodesArePairedByNameThenByPlace();
+    void modulesOfOtherExportersArePaired();
 };
 
 void TestMeasuredRuns::everyValueIsMeasured() {
@@ -156,6 +157,28 @@ void TestMeasuredRuns::nodesArePairedByNameThenByPlace() {
     QVERIFY(!match[c.index()].valid() || match[c.index()] != c2);  // each is used once
     QVERIFY(match[d.index()] == d2);  // the same name at last
     QVERIFY(match[one.x.index()] == other.x);
+}
+
+/// conv -> bn -> act in one export; in the other the batch normalisation is in the convolution and operators have other names.
+void TestMeasuredRuns::modulesOfOtherExportersArePaired() {
+    Sums one("x"), other("input");
+    const NodeId conv = one.add("_convolution", {one.x}, "4", "conv");
+    const NodeId bn = one.add("batch_norm", {conv}, "5", "bn");
+    const NodeId act = one.add("relu_", {bn}, "6", "act");
+    const NodeId sum = one.add("add_", {act, act}, "7", "");
+    one.finish(sum);
+    const NodeId conv2 = other.add("Conv", {other.x}, "a", "conv");
+    const NodeId act2 = other.add("Relu", {conv2}, "b", "act");
+    const NodeId sum2 = other.add("Add", {act2, act2}, "c", "");
+    other.finish(sum2);
+    const std::vector<NodeId> match = analysis::matchNodes(*one.graph, *other.graph);
+    QVERIFY(!match[conv.index()].valid());
+    QVERIFY(match[bn.index()] == conv2);
+    QVERIFY(match[act.index()] == act2);
+    QVERIFY(match[sum.index()] == sum2);
+    const std::vector<NodeId> back = analysis::matchNodes(*other.graph, *one.graph);
+    QVERIFY(back[conv2.index()] == bn);
+    QVERIFY(back[act2.index()] == act);
 }
 
 QTEST_GUILESS_MAIN(TestMeasuredRuns)
