@@ -45,28 +45,38 @@ bool isComputed(const Expr& expr) {
            expr.kind != graph::ExprKind::Output && expr.outputs.size() == 1;
 }
 
-/// The last value that each call of a module computes itself.
-std::map<Call, NodeId> results(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+/// The last value that each call of a module computes itself, and the call of every value.
+struct Results {
     std::map<Call, NodeId> last;
-    for (const NodeId node : nodes) {
-        const Expr& expr = producerOf(graph, node);
-        if (!isComputed(expr) || !expr.qualname || expr.qualname->empty() || expr.body != graph.mainId()) continue;
-        last[{*expr.qualname, expr.scope.valid() ? graph.scope(expr.scope).call : 0}] = node;
+    std::map<NodeId, Call> callOf;
+
+    Results(const InternalGraph& graph, const std::vector<NodeId>& nodes) {
+        std::map<std::string, int> calls;
+        for (const NodeId node : nodes) {
+            const Expr& expr = producerOf(graph, node);
+            if (!isComputed(expr) || !expr.qualname || expr.qualname->empty() || expr.body != graph.mainId()) continue;
+            // A module that was not traced into is one operation for each call.
+            int call = 0;
+            if (expr.kind == graph::ExprKind::CallModule)
+                call = calls[*expr.qualname]++;
+            else if (expr.scope.valid() && graph.scope(expr.scope).qualname == *expr.qualname)
+                call = graph.scope(expr.scope).call;
+            last[{*expr.qualname, call}] = node;
+            callOf[node] = {*expr.qualname, call};
+        }
     }
-    return last;
-}
+};
 
 /// `node`, or what modules that are not in `others` make of it one after the other.
-NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const std::map<Call, NodeId>& own, const std::map<Call, NodeId>& others) {
-    for (std::size_t step = 0; step < own.size(); ++step) {
+NodeId throughOwnModules(const InternalGraph& graph, NodeId node, const Results& own, const Results& others) {
+    for (std::size_t step = 0; step < own.last.size(); ++step) {
         const auto& users = graph.node(node).users;
-        if (users.size() != 1) return node;
-        const Expr& reader = graph.expr(users.front());
-        if (!isComputed(reader) || !reader.qualname) return node;
-        const Call call{*reader.qualname, reader.scope.valid() ? graph.scope(reader.scope).call : 0};
-        const auto found = own.find(call);
-        if (found == own.end() || others.contains(call) || found->second == node) return node;
-        node = found->second;
+        if (users.size() != 1 || !isComputed(graph.expr(users.front()))) return node;
+        const auto call = own.callOf.find(graph.expr(users.front()).outputs.front());
+        if (call == own.callOf.end() || others.last.contains(call->second)) return node;
+        const NodeId next = own.last.at(call->second);
+        if (next == node) return node;
+        node = next;
     }
     return node;
 }
@@ -105,10 +115,10 @@ std::vector<NodeId> matchNodes(const InternalGraph& from, const InternalGraph& t
         for (std::size_t i = 0; i < from.inputs().size(); ++i) pair(from.inputs()[i], to.inputs()[i]);
     if (from.outputs().size() == to.outputs().size())
         for (std::size_t i = 0; i < from.outputs().size(); ++i) pair(from.outputs()[i], to.outputs()[i]);
-    const std::map<Call, NodeId> given = results(from, nodes), othersGiven = results(to, others);
-    for (const auto& [call, node] : given) {
-        const auto there = othersGiven.find(call);
-        if (there == othersGiven.end()) continue;
+    const Results given(from, nodes), othersGiven(to, others);
+    for (const auto& [call, node] : given.last) {
+        const auto there = othersGiven.last.find(call);
+        if (there == othersGiven.last.end()) continue;
         const NodeId a = throughOwnModules(from, node, given, othersGiven), b = throughOwnModules(to, there->second, othersGiven, given);
         if (mayBeEqual(from.node(a), to.node(b))) pair(a, b);
     }
