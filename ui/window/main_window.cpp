@@ -28,7 +28,6 @@
 #include "ui/widgets/labels.h"
 #include "ui/widgets/progress_strip.h"
 #include "ui/window/focus_bar.h"
-#include "ui/window/panel_table.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
 #include "ui/window/search_bar.h"
@@ -42,17 +41,6 @@ using context::Message;
 using context::RunState;
 
 namespace {
-
-constexpr int kStateVersion = 1;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
-
-Qt::DockWidgetArea dockArea(panels::PanelArea area) {
-    switch (area) {
-        case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
-        case panels::PanelArea::Right: return Qt::RightDockWidgetArea;
-        case panels::PanelArea::Bottom: break;
-    }
-    return Qt::BottomDockWidgetArea;
-}
 
 bool isValueFile(const QString& path) {
     static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp", "gif", "tga", "psd", "ppm", "pgm", "pnm"};
@@ -129,58 +117,6 @@ void MainWindow::buildCentre() {
         if (m_bannerReloads) m_context.reload();
         else if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
     });
-}
-
-void MainWindow::buildDocks() {
-    for (const panels::PanelInfo& info : panelTable()) {
-        auto* dock = new QDockWidget(info.title, this);
-        dock->setObjectName(QStringLiteral("dock.") + info.id);
-        dock->setWidget(info.factory(m_context));
-        m_docks[info.id] = dock;
-        actions::ActionInfo row;
-        row.id = QStringLiteral("panel.") + info.id;
-        row.text = info.title;
-        row.menu = QStringLiteral("Panels");
-        row.toolTip = tr("Show the panel and give it the keyboard, or hide it");
-        row.icon = info.icon;
-        row.shortcuts = info.shortcut;
-        row.checkable = true;
-        QAction* action = m_actions.add(row);
-        m_actions.bindToggle(row.id, this, [this, dock, id = info.id](bool shown) { shown ? showPanel(id) : dock->hide(); });
-        connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
-    }
-    arrangeDocks();
-}
-
-/// Where panels are until the user moves them: tree and inputs left, details over values right, lists tabbed below.
-void MainWindow::arrangeDocks() {
-    std::map<panels::PanelArea, QDockWidget*> last;
-    std::map<panels::PanelArea, QDockWidget*> first;
-    for (const panels::PanelInfo& info : panelTable()) {
-        QDockWidget* dock = m_docks[info.id];
-        dock->setFloating(false);
-        QDockWidget* before = last[info.area];
-        addDockWidget(dockArea(info.area), dock);
-        const bool asTab = info.area == panels::PanelArea::Bottom || !info.visibleAtFirst;
-        if (before && asTab) tabifyDockWidget(before, dock);
-        if (before && !asTab) splitDockWidget(before, dock, Qt::Vertical);
-        if (!before) first[info.area] = dock;
-        last[info.area] = dock;
-        dock->setVisible(info.visibleAtFirst);
-    }
-    for (const auto& [area, dock] : first) dock->raise();
-    resizeDocks({m_docks["modules"], m_docks["details"]}, {300, 330}, Qt::Horizontal);
-    resizeDocks({m_docks["modules"], m_docks["inputs"]}, {420, 200}, Qt::Vertical);
-    resizeDocks({m_docks["details"], m_docks["tensor_viewer"]}, {330, 420}, Qt::Vertical);
-    resizeDocks({m_docks["watches"]}, {190}, Qt::Vertical);
-}
-
-void MainWindow::setDocksShown(bool shown) {
-    if (shown == m_docksShown) return;
-    if (!shown) m_dockState = saveState(kStateVersion);
-    m_docksShown = shown;
-    if (shown) restoreState(m_dockState, kStateVersion);
-    else for (const auto& [id, dock] : m_docks) dock->hide();
 }
 
 void MainWindow::buildToolBar() {
@@ -390,8 +326,7 @@ void MainWindow::restore() {
         const QSize room = screen() ? screen()->availableSize() : QSize(1280, 800);
         resize(QSize(1400, 900).boundedTo(room * 0.95));
     }
-    restoreState(settings.value(QStringLiteral("window/state")).toByteArray(), kStateVersion);
-    for (const auto& [id, dock] : m_docks) m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
+    restoreDocks(settings.value(QStringLiteral("window/state")).toByteArray());
     m_context.setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
     m_context.setLive(settings.value(QStringLiteral("run/live"), false).toBool());
     m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
@@ -415,7 +350,7 @@ void MainWindow::restore() {
 void MainWindow::save() const {
     QSettings settings;
     settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("window/state"), m_docksShown ? saveState(kStateVersion) : m_dockState);
+    settings.setValue(QStringLiteral("window/state"), docksState());
     settings.setValue(QStringLiteral("run/live"), m_context.isLive());
     settings.setValue(QStringLiteral("view/attributes"), m_context.showsAttributes());
     settings.setValue(QStringLiteral("view/names"), m_context.showsNames());
@@ -434,25 +369,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     event->accept();
 }
 
-// --- panels, files --------------------------------------------------------------------------------------------------
-
-QDockWidget* MainWindow::dock(const QString& panel) const {
-    const auto found = m_docks.find(panel);
-    return found == m_docks.end() ? nullptr : found->second;
-}
-
-QWidget* MainWindow::panel(const QString& panel) const {
-    const QDockWidget* found = dock(panel);
-    return found ? found->widget() : nullptr;
-}
-
-void MainWindow::showPanel(const QString& panel) {
-    QDockWidget* found = dock(panel);
-    if (!found) return;
-    found->show();
-    found->raise();
-    found->widget()->setFocus(Qt::ShortcutFocusReason);
-}
+// --- files ----------------------------------------------------------------------------------------------------------
 
 bool MainWindow::isIdle() const {
     return !m_context.isBusy() && (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));

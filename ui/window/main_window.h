@@ -70,6 +70,7 @@ class MainWindow : public QMainWindow {
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private Q_SLOTS:
     void refreshActions();
@@ -77,12 +78,8 @@ class MainWindow : public QMainWindow {
   private:
     // main_window.cpp
     void buildCentre();
-    void buildDocks();
     void buildToolBar();
     void buildStatusBar();
-    void arrangeDocks();
-    /// The start page has the window for itself; what was docked comes back with a model.
-    void setDocksShown(bool shown);
     void connectContext();
     void connectCanvas(canvas::GraphCanvas* canvas);
     void useCanvas();
@@ -95,6 +92,15 @@ class MainWindow : public QMainWindow {
     void showBanner(const context::Message& message);
     void giveSamplePicture();
     void dropFile(const QString& path);
+
+    // window_docks.cpp
+    void buildDocks();
+    void arrangeDocks();
+    /// The start page has the window for itself; what was docked comes back with a model.
+    void setDocksShown(bool shown);
+    QByteArray docksState() const;
+    void restoreDocks(const QByteArray& state);
+    void leaveRoomForGraph();
 
     // window_actions.cpp
     void bindFileActions();

@@ -1,0 +1,130 @@
+// The part of MainWindow that has the panels around the graph.
+
+#include <QAction>
+#include <QDockWidget>
+#include <QResizeEvent>
+#include <QTimer>
+
+#include <algorithm>
+
+#include "ui/window/main_window.h"
+#include "ui/window/panel_table.h"
+
+namespace sonde::window {
+
+namespace {
+
+constexpr int kStateVersion = 1;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
+constexpr double kMostBelow = 0.25;  // of a small window's height for the panels below the graph
+constexpr int kSmallWindow = 800;    // pixels high
+constexpr int kLeastBelow = 96;
+
+Qt::DockWidgetArea dockArea(panels::PanelArea area) {
+    switch (area) {
+        case panels::PanelArea::Left: return Qt::LeftDockWidgetArea;
+        case panels::PanelArea::Right: return Qt::RightDockWidgetArea;
+        case panels::PanelArea::Bottom: break;
+    }
+    return Qt::BottomDockWidgetArea;
+}
+
+}  // namespace
+
+void MainWindow::buildDocks() {
+    for (const panels::PanelInfo& info : panelTable()) {
+        auto* dock = new QDockWidget(info.title, this);
+        dock->setObjectName(QStringLiteral("dock.") + info.id);
+        dock->setWidget(info.factory(m_context));
+        m_docks[info.id] = dock;
+        actions::ActionInfo row;
+        row.id = QStringLiteral("panel.") + info.id;
+        row.text = info.title;
+        row.menu = QStringLiteral("Panels");
+        row.toolTip = tr("Show the panel and give it the keyboard, or hide it");
+        row.icon = info.icon;
+        row.shortcuts = info.shortcut;
+        row.checkable = true;
+        QAction* action = m_actions.add(row);
+        m_actions.bindToggle(row.id, this, [this, dock, id = info.id](bool shown) { shown ? showPanel(id) : dock->hide(); });
+        connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
+    }
+    arrangeDocks();
+}
+
+/// Where panels are until the user moves them: tree and inputs left, details over values right, lists tabbed below.
+void MainWindow::arrangeDocks() {
+    std::map<panels::PanelArea, QDockWidget*> last;
+    std::map<panels::PanelArea, QDockWidget*> first;
+    for (const panels::PanelInfo& info : panelTable()) {
+        QDockWidget* dock = m_docks[info.id];
+        dock->setFloating(false);
+        QDockWidget* before = last[info.area];
+        addDockWidget(dockArea(info.area), dock);
+        const bool asTab = info.area == panels::PanelArea::Bottom || !info.visibleAtFirst;
+        if (before && asTab) tabifyDockWidget(before, dock);
+        if (before && !asTab) splitDockWidget(before, dock, Qt::Vertical);
+        if (!before) first[info.area] = dock;
+        last[info.area] = dock;
+        dock->setVisible(info.visibleAtFirst);
+    }
+    for (const auto& [area, dock] : first) dock->raise();
+    resizeDocks({m_docks["modules"], m_docks["details"]}, {300, 330}, Qt::Horizontal);
+    resizeDocks({m_docks["modules"], m_docks["inputs"]}, {420, 200}, Qt::Vertical);
+    resizeDocks({m_docks["details"], m_docks["tensor_viewer"]}, {330, 420}, Qt::Vertical);
+    resizeDocks({m_docks["watches"]}, {190}, Qt::Vertical);
+}
+
+void MainWindow::setDocksShown(bool shown) {
+    if (shown == m_docksShown) return;
+    if (!shown) m_dockState = saveState(kStateVersion);
+    m_docksShown = shown;
+    if (!shown) {
+        for (const auto& [id, dock] : m_docks) dock->hide();
+        return;
+    }
+    restoreState(m_dockState, kStateVersion);
+    QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
+}
+
+QByteArray MainWindow::docksState() const { return m_docksShown ? saveState(kStateVersion) : m_dockState; }
+
+void MainWindow::restoreDocks(const QByteArray& state) {
+    restoreState(state, kStateVersion);
+    for (const auto& [id, dock] : m_docks) m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
+}
+
+/// In a small window the panels below give way: the graph is what the window is for. Who wants them higher drags them.
+void MainWindow::leaveRoomForGraph() {
+    if (!m_docksShown || height() >= kSmallWindow) return;
+    const int most = std::max(kLeastBelow, static_cast<int>(height() * kMostBelow));
+    for (const auto& [id, dock] : m_docks) {
+        if (dock->isFloating() || !dock->isVisible() || dockWidgetArea(dock) != Qt::BottomDockWidgetArea || dock->height() <= most) continue;
+        resizeDocks({dock}, {most}, Qt::Vertical);
+        return;
+    }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    if (event->size().height() < event->oldSize().height()) QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
+}
+
+QDockWidget* MainWindow::dock(const QString& panel) const {
+    const auto found = m_docks.find(panel);
+    return found == m_docks.end() ? nullptr : found->second;
+}
+
+QWidget* MainWindow::panel(const QString& panel) const {
+    const QDockWidget* found = dock(panel);
+    return found ? found->widget() : nullptr;
+}
+
+void MainWindow::showPanel(const QString& panel) {
+    QDockWidget* found = dock(panel);
+    if (!found) return;
+    found->show();
+    found->raise();
+    found->widget()->setFocus(Qt::ShortcutFocusReason);
+}
+
+}  // namespace sonde::window
