@@ -46,8 +46,17 @@ QVariant SearchResultModel::data(const QModelIndex& index, int role) const {
     const graph::Node& node = m_context.graph().node(id);
     const graph::Expr& expr = m_context.graph().expr(node.producer);
     if (role == NodeRole) return id.value;
-    if (role == Qt::DisplayRole)
+    if (role == Qt::EditRole) return shown(node.name);
+    if (role == QualnameRole) return moduleText(expr);
+    if (role == OperatorRole) return operatorText(expr);
+    if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
         return QStringLiteral("%1   %2   %3").arg(shown(node.name), operatorText(expr), moduleText(expr));
+    if (role == Qt::ToolTipRole) {
+        // Whole names: what a narrow row cuts stands here.
+        const QString type = typeText(node, m_context.value(id));
+        const QString text = QStringLiteral("%1\n%2\n%3").arg(shown(node.name), operatorText(expr), moduleText(expr));
+        return type.isEmpty() ? text : text + QLatin1Char('\n') + type;
+    }
     return {};
 }
 

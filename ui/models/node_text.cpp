@@ -41,6 +41,9 @@ QString operatorText(const graph::Expr& expr) {
     if (expr.kind == graph::ExprKind::Output) return QStringLiteral("Output");
     if (expr.kind == graph::ExprKind::CallModule && !expr.moduleClass.empty()) return shortClass(expr.moduleClass);
     if (!expr.op.name.empty()) return shown(expr.op.name);
+    // The target of these is the name of what they read.
+    if (expr.isParameter) return QStringLiteral("Weight");
+    if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr) return QStringLiteral("Constant");
     if (!expr.target.empty()) return shown(expr.target);
     return QString::fromUtf8(graph::name(expr.kind).data());
 }

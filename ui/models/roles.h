@@ -13,6 +13,7 @@ enum Role {
     SeverityRole,                 ///< int of base::Severity: the row has something bad about it
     MutedRole,                    ///< bool: of no use now (not reached, not visited)
     ExprRole,                     ///< uint: the expr's number
+    OperatorRole,                 ///< QString: the operator's name
     ExportRole,                   ///< text for a program; invalid: the same as for people
 };
 

@@ -62,7 +62,14 @@ SearchField::SearchField(QWidget* parent)
 }
 
 QString SearchField::text() const { return m_edit->text(); }
-void SearchField::setText(const QString& text) { m_edit->setText(text); }
+
+void SearchField::setText(const QString& text) {
+    m_edit->setText(text);
+    // Whoever sets it knows: no signal, now or after the pause.
+    m_pause->stop();
+    m_sent = text;
+}
+
 void SearchField::setPlaceholderText(const QString& text) {
     m_edit->setPlaceholderText(text);
     m_edit->setAccessibleName(text);

@@ -1,9 +1,12 @@
 #include "ui/window/search_bar.h"
 
+#include <QApplication>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListView>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "ui/theme/theme.h"
@@ -18,6 +21,43 @@ namespace {
 constexpr int kWidth = 420;
 constexpr int kMostRows = 10;
 
+/// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so they
+/// are cut in the middle and module paths at their beginning.
+class HitDelegate : public QStyledItemDelegate {
+  public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& given, const QModelIndex& index) const override {
+        QStyleOptionViewItem option = given;
+        initStyleOption(&option, index);
+        option.text.clear();
+        const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
+        style->drawControl(QStyle::CE_ItemViewItem, &option, painter, option.widget);
+        const bool selected = option.state & QStyle::State_Selected;
+        const bool active = option.state & QStyle::State_Active;
+        const QPalette::ColorGroup group = active ? QPalette::Active : QPalette::Inactive;
+        const QColor ink = option.palette.color(group, selected ? QPalette::HighlightedText : QPalette::Text);
+        const QColor faint = selected ? ink : theme::color(theme::ColorRole::MutedText);
+        const QRect row = option.rect.adjusted(theme::kTight, 0, -theme::kTight, 0);
+        const QFontMetrics metrics(option.font);
+        const QString name = index.data(Qt::EditRole).toString();
+        const QString from = index.data(models::OperatorRole).toString() + QStringLiteral("  ") + index.data(models::QualnameRole).toString();
+        // Each gets what it needs; if both do not fit, the name has a little more than half.
+        const int gap = 2 * theme::kSmall, room = row.width() - gap;
+        const int nameWidth = metrics.horizontalAdvance(name), fromWidth = metrics.horizontalAdvance(from);
+        const int left = nameWidth + fromWidth <= room ? nameWidth : std::min(nameWidth, std::max(room * 55 / 100, room - fromWidth));
+        painter->save();
+        painter->setFont(option.font);
+        painter->setPen(ink);
+        painter->drawText(QRect(row.left(), row.top(), left + 2, row.height()), Qt::AlignVCenter | Qt::AlignLeft,
+                          metrics.elidedText(name, Qt::ElideMiddle, left + 1));
+        painter->setPen(faint);
+        painter->drawText(row.adjusted(left + gap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignRight,
+                          metrics.elidedText(from, Qt::ElideLeft, room - left));
+        painter->restore();
+    }
+};
+
 }  // namespace
 
 SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
@@ -30,7 +70,7 @@ SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
     m_list->setModel(&m_results);
     m_list->setFrameShape(QFrame::NoFrame);
     m_list->setUniformItemSizes(true);
-    m_list->setTextElideMode(Qt::ElideMiddle);
+    m_list->setItemDelegate(new HitDelegate(m_list));
     m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_list->setAccessibleName(tr("Nodes found"));
     auto* column = new QVBoxLayout(this);
@@ -58,12 +98,13 @@ SearchBar::SearchBar(InspectorContext& context, QWidget* parent)
 }
 
 void SearchBar::activate(const QString& text) {
-    if (!text.isNull()) m_field->setText(text);
+    const bool isNew = !text.isNull() && text != m_field->text();
+    if (isNew) m_field->setText(text);
     show();
     raise();
     place();
     m_field->activate();
-    if (!m_field->text().isEmpty() && m_context.searchHits().empty()) search(m_field->text());
+    if (!m_field->text().isEmpty() && (isNew || m_context.searchHits().empty())) search(m_field->text());
 }
 
 void SearchBar::dismiss() {
