@@ -1,0 +1,259 @@
+// Colours by what values are, and differences between runs, references, passes and models: driven by keys; expected numbers
+// are worked by hand or are those of PyTorch's reference files.
+
+#include <QAction>
+
+#include "tests/support/window_fixture.h"
+#include "ui/canvas/coloring.h"
+#include "ui/canvas/legend.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
+#include "ui/models/operator_table_model.h"
+#include "ui/panels/node_table/node_table_panel.h"
+#include "ui/theme/scales.h"
+
+using namespace sonde;
+using canvas::Coloring;
+using context::InspectorContext;
+
+class TestColourCompare : public test::WindowFixture {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+    }
+    void cleanup() { closeWindow(); }
+    void valuesAreMeasuredWhenAColourAsks();
+    void signedScalesGoBothWays();
+    void badElementsHaveAMark();
+    void twoRunsAreCompared();
+    void aReferenceFileIsComparedWith();
+    void aModelIsComparedWith();
+    void passesAreComparedWith();
+    void calledModulesAreCountedOnce();
+    void scalesAreReadable();
+
+  private:
+    double number(models::NodeColumnIndex column, graph::NodeId of) {
+        return models::NodeMeasures(context()).number(column, of).value_or(-12345);
+    }
+    std::uint16_t flags(graph::NodeId of) {
+        const QString spoken = canvas()->spokenItem(canvas()->scene()->itemOf(context().graph().node(of).producer));
+        return static_cast<std::uint16_t>((spoken.contains(QStringLiteral("NaN")) ? canvas::kBadValue : 0) |
+                                          (spoken.contains(QStringLiteral("differs")) ? canvas::kDiffers : 0));
+    }
+};
+
+void TestColourCompare::valuesAreMeasuredWhenAColourAsks() {
+    open(file("resnet18_slim.onnx"));
+    const graph::NodeId relu = node("op:Relu"), conv = node("op:Conv");
+    QVERIFY(!context().valueMeasures().isKnown());
+    key(Qt::Key_Z, Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier);  // by zeros
+    QCOMPARE(context().colorBy(), QStringLiteral("zeros"));
+    QVERIFY(canvas()->legendVisible());
+    run();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    settle();
+    // After a ReLU nothing is below 0 and some is 0; a convolution is hardly ever 0.
+    QCOMPARE(number(models::MinimumColumn, relu), 0.0);
+    QVERIFY(number(models::ZerosColumn, relu) > 5);
+    QVERIFY(number(models::ZerosColumn, conv) < 1);
+    QVERIFY(number(models::MeanColumn, relu) > number(models::MeanColumn, conv));
+    // The table and the value itself agree.
+    context().requestValue(relu);
+    QTRY_VERIFY(context().value(relu));
+    const analysis::TensorStats stats = analysis::tensorStats(context().value(relu)->tensor());
+    QCOMPARE(number(models::MeanColumn, relu), stats.mean);
+    QCOMPARE(number(models::DeviationColumn, relu), stats.deviation);
+    auto* table = qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")));
+    QVERIFY(table);
+    // A run after that brings them again.
+    run();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+}
+
+void TestColourCompare::signedScalesGoBothWays() {
+    open(file("mlp_functional.onnx"));
+    run();
+    context().valueMeasures().compute();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    const models::NodeMeasures measures(context());
+    const Coloring byMinimum(measures, QStringLiteral("minimum"), theme::Scheme::Light);
+    QVERIFY(byMinimum.isKnown() && byMinimum.isSigned());
+    QVERIFY(byMinimum.lowText().startsWith(u'-'));
+    bool below = false;
+    for (const graph::ExprId id : context().graph().main().order) {
+        const graph::Expr& expr = context().graph().expr(id);
+        if (expr.outputs.empty() || layout::Outline::isConstant(expr)) continue;
+        layout::ItemDescription what;
+        what.kind = layout::ItemKind::Expr;
+        what.expr = id;
+        const canvas::Tint* tint = byMinimum.of(what);
+        const auto number = measures.number(models::MinimumColumn, expr.outputs.front());
+        if (!number || *number == 0) continue;
+        QCOMPARE(tint->below, *number < 0);
+        below = below || tint->below;
+    }
+    QVERIFY(below);
+    const Coloring byZeros(measures, QStringLiteral("zeros"), theme::Scheme::Light);
+    QVERIFY(!byZeros.isSigned());
+}
+
+void TestColourCompare::badElementsHaveAMark() {
+    open(file("resnet18_slim.onnx"));
+    const QString input = context().inputs().front().name;
+    const auto zeros = QString(38, u'0');  // sums of such numbers are beyond float32, which ends at 3.4e38
+    context().setInputSpec(input, {QStringLiteral("#rand(1%1,3%1,1,3,64,64)").arg(zeros), {}});
+    settle();
+    QSignalSpy finished(&context(), &InspectorContext::runFinished);
+    key(Qt::Key_F5);
+    QTRY_VERIFY_WITH_TIMEOUT(!finished.isEmpty(), 30000);
+    QVERIFY2(context().runState() == context::RunState::Finished, context().messages().empty() ? "" : qPrintable(context().messages().back().text));
+    key(Qt::Key_V, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    settle();
+    int bad = 0;
+    for (const graph::ExprId id : context().graph().main().order)
+        for (const graph::NodeId output : context().graph().expr(id).outputs) {
+            const analysis::TensorStats* stats = context().valueMeasures().of(output);
+            if (!stats || stats->finiteCount() == stats->count) continue;
+            ++bad;
+            if (canvas()->scene()->itemOf(id)) QVERIFY(flags(output) & canvas::kBadValue);
+        }
+    QVERIFY(bad > 0);
+}
+
+void TestColourCompare::twoRunsAreCompared() {
+    open(file("resnet18_slim.onnx"));
+    const QString input = context().inputs().front().name;
+    run();
+    QVERIFY(!m_window->actions().action(QStringLiteral("compare.kept"))->isEnabled());
+    key(Qt::Key_K, Qt::ControlModifier | Qt::ShiftModifier);
+    key(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
+    context::Comparison& comparison = context().comparison();
+    QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown(), 60000);
+    QCOMPARE(comparison.differing(), std::size_t{0});  // the same run
+    QVERIFY(comparison.compared() > 40);
+    QCOMPARE(context().colorBy(), QStringLiteral("difference"));
+    // Another input: everything differs, and the comparison follows the run.
+    context().setInputSpec(input, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    settle();
+    run();
+    QTRY_VERIFY_WITH_TIMEOUT(comparison.differing() > 40, 60000);
+    settle();
+    QVERIFY(comparison.firstDiverging() == node("op:Conv"));
+    QVERIFY(flags(node("op:Conv")) & canvas::kDiffers);
+    // F7 goes to the worst, then to the next.
+    key(Qt::Key_F7);
+    const graph::NodeId worst = context().selection().node;
+    key(Qt::Key_F7);
+    const graph::NodeId next = context().selection().node;
+    QVERIFY(worst != next);
+    QVERIFY(comparison.of(worst)->maxAbsolute >= comparison.of(next)->maxAbsolute);
+    key(Qt::Key_F7, Qt::ShiftModifier);
+    QVERIFY(context().selection().node == worst);
+    key(Qt::Key_X, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(!comparison.isKnown());
+}
+
+void TestColourCompare::aReferenceFileIsComparedWith() {
+    open(file("resnet18_slim.onnx"));
+    context().comparison().withFile(file("resnet18_slim.npz"));
+    QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 60000);
+    QCOMPARE(context().comparison().title(), QStringLiteral("resnet18_slim.npz"));
+    QVERIFY(context().comparison().compared() > 0);
+    QCOMPARE(context().comparison().differing(), std::size_t{0});  // PyTorch's values
+    // A tolerance that nothing can meet: what is compared differs.
+    context().comparison().setTolerance({0, 0});
+    QTRY_VERIFY_WITH_TIMEOUT(context().comparison().differing() > 0, 60000);
+}
+
+void TestColourCompare::aModelIsComparedWith() {
+    open(file("unet_small.onnx"));
+    run();
+    context().comparison().withFile(file("unet_small.trace.pt"));
+    QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 60000);
+    QVERIFY2(context().comparison().compared() > 5, qPrintable(QString::number(context().comparison().compared())));
+    QCOMPARE(context().comparison().differing(), std::size_t{0});  // the same network by two exporters
+}
+
+void TestColourCompare::passesAreComparedWith() {
+    open(file("resnet18_slim.onnx"));
+    document::OpenOptions options;
+    options.passes = {"remove-dead-code"};
+    QSignalSpy opened(&context(), &InspectorContext::documentOpened);
+    context().retrace(options);
+    QVERIFY(opened.wait(30000));
+    settle();
+    run();
+    QVERIFY(m_window->actions().action(QStringLiteral("compare.passes"))->isEnabled());
+    key(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 60000);
+    QVERIFY(context().comparison().compared() > 20);
+    QCOMPARE(context().comparison().differing(), std::size_t{0});
+}
+
+/// A module that was traced into and its inside: one operation, one result, one time.
+void TestColourCompare::calledModulesAreCountedOnce() {
+    auto graph = std::make_shared<graph::InternalGraph>();
+    const auto type = tensor::TypeInfo::tensor(tensor::DType::Float32, tensor::Shape{4});
+    const graph::NodeId x = graph->addInput(graph->mainId(), "x", type);
+    const auto add = [&](graph::BodyId body, const char* op, graph::NodeId in, std::string name) {
+        graph::Expr expr;
+        expr.op = {"", op, 13};
+        expr.target = op;
+        expr.body = body;
+        expr.arguments = {graph::Argument::of(in)};
+        const graph::ExprId id = graph->addExpr(std::move(expr), std::span(&name, 1));
+        graph->setType(graph->expr(id).outputs[0], type);
+        return graph->expr(id).outputs[0];
+    };
+    graph::Expr call;
+    call.kind = graph::ExprKind::CallModule;
+    call.target = "block";
+    call.moduleClass = "Block";
+    call.arguments = {graph::Argument::of(x)};
+    std::string name = "block_out";
+    const graph::ExprId id = graph->addExpr(std::move(call), std::span(&name, 1));
+    graph->setType(graph->expr(id).outputs[0], type);
+    const graph::BodyId body = graph->addBody(id, "block");
+    const graph::NodeId inside = graph->addInput(body, "in", type);
+    const graph::NodeId relu = add(body, "Relu", inside, "relu_out");
+    graph->setResult(body, graph::Argument::of(relu));
+    const graph::NodeId last = add(graph->mainId(), "Relu", graph->expr(id).outputs[0], "last");
+    graph->setResult(graph->mainId(), graph::Argument::of(last));
+
+    auto document = std::make_shared<document::Document>();
+    document->title = "calls";
+    document->location = "calls";
+    document->graph = graph;
+    document->modules = std::make_shared<graph::ModuleTree>();
+    document->inputs = {{"x", x}};
+    document->outputs = {{"y", last}};
+    context().show(document);
+    settle();
+
+    models::OperatorTableModel operators(context());
+    QCOMPARE(operators.rowCount(), 1);  // Relu; the call of the block is no operator
+    QCOMPARE(operators.nodes(0).size(), std::size_t{2});
+    QCOMPARE(operators.index(0, models::OperatorTableModel::Memory).data(models::SortRole).toDouble(), 32.0);
+    // x, the inner and the outer Relu: 16 bytes each; the call's result and the input inside are the same tensors again
+    double bytes = 0;
+    const models::NodeMeasures measures(context());
+    for (const graph::ExprId expr : graph->recursiveOrder(graph->mainId()))
+        for (const graph::NodeId output : graph->expr(expr).outputs) bytes += measures.number(models::BytesColumn, output).value_or(0);
+    QCOMPARE(bytes, 48.0);
+}
+
+void TestColourCompare::scalesAreReadable() {
+    for (const theme::Scheme scheme : {theme::Scheme::Light, theme::Scheme::Dark, theme::Scheme::HighContrast})
+        for (int i = -20; i <= 20; ++i) {
+            const theme::CategoryColors colors = theme::divergingColors(i / 20.0, scheme);
+            QVERIFY2(theme::contrast(colors.text, colors.fill) >= 4.5, qPrintable(QString::number(i)));
+        }
+}
+
+QTEST_MAIN(TestColourCompare)
+#include "tst_colour_compare.moc"
