@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
@@ -36,6 +37,16 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
     top->addWidget(filter, 1);
     top->addWidget(m_count, 2);
+    m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute mean, range, zeros and bad elements of every value (Ctrl+Shift+V)"), this);
+    m_measure->setObjectName(QStringLiteral("measure"));
+    top->addWidget(m_measure);
+    connect(m_measure, &QToolButton::clicked, &context.valueMeasures(), &context::ValueMeasures::compute);
+    const auto offer = [this] { m_measure->setEnabled(m_context.recording() && !m_context.isRunning() && !m_context.valueMeasures().isKnown()); };
+    connect(&context.valueMeasures(), &context::ValueMeasures::changed, this, offer);
+    connect(&context, &InspectorContext::runFinished, this, offer);
+    connect(&context, &InspectorContext::runStarted, this, offer);
+    connect(&context, &InspectorContext::documentOpened, this, offer);
+    offer();
     auto* csv = widgets::makeToolButton(QStringLiteral("export"), tr("Save these rows as CSV"), this);
     csv->setObjectName(QStringLiteral("exportCsv"));
     top->addWidget(csv);

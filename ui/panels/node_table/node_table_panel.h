@@ -7,6 +7,7 @@
 
 class QLabel;
 class QTableView;
+class QToolButton;
 
 namespace sonde::panels {
 
@@ -29,6 +30,7 @@ class NodeTablePanel : public QWidget {
     models::TableFilter m_proxy;
     QTableView* m_view;
     QLabel* m_count;
+    QToolButton* m_measure;
     bool m_following = false;
 };
 

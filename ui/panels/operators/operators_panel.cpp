@@ -48,7 +48,17 @@ void OperatorsPanel::count() {
     for (int row = 0; row < m_proxy.rowCount(); ++row) operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
     QString text = tr("%1 operators").arg(m_proxy.rowCount()) + QStringLiteral("  \u00b7  ") + tr("%1 operations").arg(operations);
     if (m_proxy.rowCount() < m_model.rowCount()) text += QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(m_model.rowCount() - m_proxy.rowCount());
+    // The sums of the rows shown.
+    const std::pair<int, int> sums[] = {{OperatorTableModel::Parameters, models::ParametersColumn},
+                                        {OperatorTableModel::Memory, models::BytesColumn},
+                                        {OperatorTableModel::Time, models::TimeColumn}};
+    for (const auto& [column, kind] : sums) {
+        double sum = 0;
+        for (int row = 0; row < m_proxy.rowCount(); ++row) sum += m_proxy.index(row, column).data(models::SortRole).toDouble();
+        if (sum > 0) text += QStringLiteral("  \u00b7  ") + models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' + models::nodeColumnText(kind, sum);
+    }
     m_count->setText(text);
+    m_count->setToolTip(tr("Sums over the rows shown. A module that was traced into counts as what is inside of it"));
 }
 
 void OperatorsPanel::choose(const QModelIndex& row) {
