@@ -210,8 +210,9 @@ base::Result<void> linearAttention(KernelContext& context) {
     SONDE_ASSIGN(const HeadLayout lq, headLayoutOf(context.in(0), heads));
     SONDE_ASSIGN(const HeadLayout lk, headLayoutOf(context.in(1), keyHeads));
     SONDE_ASSIGN(const HeadLayout lv, headLayoutOf(context.in(2), keyHeads));
-    if (lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches || lk.batches != lv.batches || heads % keyHeads != 0) {
-        return opError("queries, keys and values do not go together");
+    const bool packed = lq.packed && lk.packed && lv.packed;
+    if (!packed || lq.size != lk.size || lq.rows != lk.rows || lk.rows != lv.rows || lq.batches != lk.batches || lk.batches != lv.batches || heads % keyHeads != 0) {
+        return opError("queries " + context.in(0).typeText() + ", keys " + context.in(1).typeText() + " and values " + context.in(2).typeText() + " do not go together");
     }
     const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
     if (!gated && !delta && rule != "linear") return opError("update_rule '" + rule + "' is not known");
@@ -289,6 +290,7 @@ base::Result<void> causalConv(KernelContext& context) {
     kernels::copyInto(context.pool(), in, sequence.sliced(2, state, length));
     if (context.has(2) && context.in(2).numel() != channels) return opError("bias " + context.in(2).typeText() + " does not fit");
     const std::string activation = context.attributes().getString("activation", "none");
+    if (activation != "none" && activation != "silu" && activation != "swish") return opError("activation '" + activation + "' is not known");
     SONDE_ASSIGN(Tensor y, wideZeros(x.shape()));
     for (std::int64_t row = 0; row < batches * channels; ++row) {
         const std::int64_t c = row % channels;

@@ -42,6 +42,12 @@ base::Result<void> inferOnnxConv(InferContext& context) {
     return {};
 }
 
+/// kernel_shape may be left out, but not say anything else than the weights.
+base::Result<void> kernelIsThatOf(const Window& window, std::span<const std::int64_t> kernel) {
+    if (std::equal(window.kernel.begin(), window.kernel.end(), kernel.begin(), kernel.end())) return {};
+    return opError("kernel_shape " + Shape(window.kernel).text() + " is not that of the weights, " + Shape(std::vector<std::int64_t>(kernel.begin(), kernel.end())).text());
+}
+
 /// What a transposed convolution adds to the window: where its output ends.
 base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const Attributes& attributes, std::span<const std::int64_t> spatial) {
     const std::size_t rank = window.rank();
@@ -75,6 +81,7 @@ base::Result<void> onnxConvTranspose(KernelContext& context) {
     Attributes attributes = context.attributes();
     if (attributes.getString("auto_pad", "NOTSET").starts_with("SAME")) attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(w.shape().dims()).subspan(2), spatial));
+    SONDE_TRY(kernelIsThatOf(window, std::span(w.shape().dims()).subspan(2)));
     SONDE_ASSIGN(const std::vector<std::int64_t> output, transposedOutput(window, context.attributes(), spatial));
     return kernels::convolveTransposed(context, x, w, optionalTensor(context, 2), window, context.attributes().getInt("group", 1), output);
 }
@@ -94,6 +101,7 @@ base::Result<void> inferOnnxConvTranspose(InferContext& context) {
     const bool same = attributes.getString("auto_pad", "NOTSET").starts_with("SAME");
     if (same) attributes.set("auto_pad", std::string("NOTSET"));
     SONDE_ASSIGN(Window window, windowFromAttributes(attributes, std::span(weights->dims()).subspan(2), spatial));
+    SONDE_TRY(kernelIsThatOf(window, std::span(weights->dims()).subspan(2)));
     const std::vector<std::int64_t> extra = attributes.getInts("output_padding", std::vector<std::int64_t>(window.rank(), 0));
     const bool given = !attributes.getInts("output_shape").empty();
     Dims dims{(*x.shape)[0], tensor::Dim::of((*weights)[1] * attributes.getInt("group", 1))};

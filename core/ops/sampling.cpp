@@ -243,10 +243,12 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
         const double binW = w / static_cast<double>(width), binH = h / static_cast<double>(height);
         const std::int64_t countX = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
         const std::int64_t countY = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
+        // No cell needs millions of samples; a file could ask for so many that the sum never ends.
+        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24) return opError("a region wants " + std::to_string(countX) + " by " + std::to_string(countY) + " samples in each cell");
         for (std::int64_t c = 0; c < x.dim(1); ++c) {
-            if (context.cancelled()) return base::cancelled();
             const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < height * width; ++cell) {
+                if (context.cancelled()) return base::cancelled();
                 double sum = 0, best = -std::numeric_limits<double>::infinity();
                 for (std::int64_t iy = 0; iy < countY; ++iy) {
                     for (std::int64_t ix = 0; ix < countX; ++ix) {

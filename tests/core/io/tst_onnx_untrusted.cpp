@@ -128,7 +128,7 @@ void TestOnnxUntrusted::oddFilesStillOpen() {
 void TestOnnxUntrusted::runningTellsWhatIsWrong_data() {
     QTest::addColumn<QByteArray>("bytes");
     const auto row = [](const char* op, std::vector<std::string> inputs, std::vector<std::string> initializers, std::vector<std::string> attributes = {}) {
-        QTest::newRow(op) << QByteArray::fromStdString(model(oneNode({op, inputs, {"y"}, "huge", "", attributes}, initializers)));
+        QTest::newRow(op) << QByteArray::fromStdString(model(oneNode({op, inputs, {"y"}, "huge", "", attributes}, initializers), {}, {opset("", QLatin1String(op) == QLatin1String("LinearAttention") ? 27 : 16)}));
     };
     constexpr std::int64_t kHuge = std::int64_t{1} << 61;
     row("ConstantOfShape", {"s"}, {int64s("s", {1 << 24, 1 << 24})});
@@ -140,6 +140,9 @@ void TestOnnxUntrusted::runningTellsWhatIsWrong_data() {
     row("EyeLike", {"w"}, {rawTensor("w", 1, {0, 1ll << 62}, "")});
     row("MaxPool", {"p"}, {rawTensor("p", 1, {1, 1, 1}, "abcd")}, {intsAttribute("kernel_shape", {kHuge}), intsAttribute("pads", {kHuge, kHuge})});
     row("Conv", {"p", "p"}, {rawTensor("p", 1, {1, 1, 1}, "abcd")}, {intsAttribute("pads", {kHuge, kHuge})});
+    row("ConvTranspose", {"q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")}, {intsAttribute("kernel_shape", {1000, 1000})});
+    row("RoiAlign", {"q", "r", "i"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd"), rawTensor("r", 1, {1, 4}, std::string(16, 0)), int64s("i", {0})}, {intAttribute("sampling_ratio", kHuge)});
+    row("LinearAttention", {"q", "q", "q"}, {rawTensor("q", 1, {1, 1, 1, 1}, "abcd")}, {intAttribute("q_num_heads", 1), intAttribute("kv_num_heads", 0), stringAttribute("update_rule", "linear")});
     row("SpaceToDepth", {"p"}, {rawTensor("p", 1, {1, 1, 1, 1}, "abcd")}, {intAttribute("blocksize", kHuge)});
     row("Unsqueeze", {"x", "s"}, {int64s("s", {kHuge})});
     row("Slice", {"x", "s", "s", "s"}, {int64s("s", {-kHuge - kHuge / 2})});
