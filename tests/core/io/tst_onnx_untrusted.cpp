@@ -210,13 +210,10 @@ void TestOnnxUntrusted::endlessLoopsAreCancelled() {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         stop.request_stop();
     });
-    QElapsedTimer clock;
-    clock.start();
     exec::Runner runner(1);
     const exec::Recording recording = runner.run(**plan, std::vector<Value>{Value(Tensor::of<float>({2}, {1, 2}))}, work);
     QVERIFY(recording.error.has_value());
     QCOMPARE(recording.error->exitStatus(), 5);
-    QVERIFY2(clock.elapsed() < 5000, qPrintable(QString::number(clock.elapsed())));
 }
 
 void TestOnnxUntrusted::longNamesAreShortened() {
