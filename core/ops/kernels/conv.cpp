@@ -66,7 +66,7 @@ class PhasedPatches {
             if (used == 1 && valid == kMostColumns) {
                 std::memcpy(target, row + stretches[0].offset, kMostColumns * sizeof(float));  // a constant size: no call
             } else {
-                for (std::size_t s = 0; s < used; ++s) copy(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
+                for (std::size_t s = 0; s < used; ++s) copyFloats(row + stretches[s].offset, target + stretches[s].column, stretches[s].count);
                 for (std::int64_t i = valid; i < width; ++i) target[i] = 0;
             }
             if (++tap == taps) tap = 0, channel += m_plane.size();
@@ -75,17 +75,6 @@ class PhasedPatches {
 
   private:
     static constexpr std::int64_t kMostColumns = 32;  ///< nr of the widest micro kernel
-
-    /// A few floats: eights of a constant size, the last of them over the end of the one before.
-    static void copy(const float* from, float* to, std::int64_t count) {
-        constexpr std::int64_t kStep = 8;
-        if (count < kStep) {
-            for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-            return;
-        }
-        for (std::int64_t i = 0; i + kStep < count; i += kStep) std::memcpy(to + i, from + i, kStep * sizeof(float));
-        std::memcpy(to + count - kStep, from + count - kStep, kStep * sizeof(float));
-    }
 
     PhasedPlane m_plane;
     std::int64_t m_channels, m_inputSize = 1;

@@ -23,28 +23,34 @@ PhasedPlane::PhasedPlane(const Window& window, std::span<const std::int64_t> inp
 }
 
 void PhasedPlane::fill(const float* plane, float padding, float* phases) const {
-    std::fill(phases, phases + size(), padding);
     for (std::int64_t p = 0; p < m_phasesY; ++p) {
         for (std::int64_t q = 0; q < m_phasesX; ++q) {
             float* phase = phases + (p * m_phasesX + q) * m_rows * m_columns;
             for (std::int64_t i = 0; i < m_rows; ++i) {
                 const std::int64_t y = p + i * m_strideY - m_padY;
-                if (y < 0 || y >= m_inY) continue;
-                const std::int64_t shift = q - m_padX;
-                const std::int64_t begin = shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0;
-                const std::int64_t room = m_inX - shift;
-                const std::int64_t end = room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns);
-                const float* row = plane + y * m_inX;
-                if (m_strideX == 1 && end > begin) {
-                    std::copy(row + shift + begin, row + shift + end, phase + i * m_columns + begin);
-                } else if (m_strideX == 2 && end > begin) {
-                    floatKernels().everyOther(row + shift + begin * 2, phase + i * m_columns + begin, static_cast<std::size_t>(end - begin));
-                } else {
-                    for (std::int64_t j = begin; j < end; ++j) phase[i * m_columns + j] = row[shift + j * m_strideX];
+                float* out = phase + i * m_columns;
+                if (y < 0 || y >= m_inY) {
+                    std::fill(out, out + m_columns, padding);
+                    continue;
                 }
+                const std::int64_t shift = q - m_padX;
+                const std::int64_t begin = std::min(shift < 0 ? (-shift + m_strideX - 1) / m_strideX : 0, m_columns);
+                const std::int64_t room = m_inX - shift;
+                const std::int64_t end = std::max(begin, room <= 0 ? 0 : std::min((room + m_strideX - 1) / m_strideX, m_columns));
+                const float* row = plane + y * m_inX;
+                std::fill(out, out + begin, padding);
+                if (m_strideX == 1 && end > begin) {
+                    copyFloats(row + shift + begin, out + begin, end - begin);
+                } else if (m_strideX == 2 && end > begin) {
+                    floatKernels().everyOther(row + shift + begin * 2, out + begin, static_cast<std::size_t>(end - begin));
+                } else {
+                    for (std::int64_t j = begin; j < end; ++j) out[j] = row[shift + j * m_strideX];
+                }
+                std::fill(out + end, out + m_columns, padding);
             }
         }
     }
+    std::fill(phases + m_phasesY * m_phasesX * m_rows * m_columns, phases + size(), padding);
 }
 
 const float* PhasedPlane::tap(const float* phases, std::int64_t index) const {
@@ -69,8 +75,11 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
     std::int64_t inputSize = 1;
     for (std::int64_t extent : inputSpatial) inputSize *= extent;
-    const auto planes = static_cast<std::size_t>(sizes.batch * sizes.channels);
-    pool.parallelFor(planes, 1, [&](std::size_t begin, std::size_t end) {
+    // Small planes by the handful: what is prepared for each piece would cost as much as they do.
+    constexpr std::int64_t kLeastOutputs = 4096;
+    const std::int64_t planes = sizes.batch * sizes.channels;
+    const std::int64_t several = std::clamp<std::int64_t>(kLeastOutputs / (rows * columns * sizes.multiplier), 1, std::max<std::int64_t>(planes / 16, 1));
+    pool.parallelFor(static_cast<std::size_t>(planes), static_cast<std::size_t>(several), [&](std::size_t begin, std::size_t end) {
         float* phases = Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
         for (std::int64_t t = 0; t < taps; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);

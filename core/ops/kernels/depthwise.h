@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "core/base/thread_pool.h"
@@ -22,6 +24,17 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
 
 /// Absurd strides and dilations would make the rearranged planes far larger than what they hold.
 bool fitsDepthwise(const Window& window, std::span<const std::int64_t> inputSpatial, std::span<const std::int64_t> outputSpatial);
+
+/// Rows of pictures are short: eights of a constant size need no call of a function, the last goes over the end of the one before.
+inline void copyFloats(const float* from, float* to, std::int64_t count) {
+    constexpr std::int64_t kStep = 8, kShort = 64;
+    if (count < kStep || count > kShort) {
+        std::copy(from, from + count, to);
+        return;
+    }
+    for (std::int64_t i = 0; i + kStep < count; i += kStep) std::memcpy(to + i, from + i, kStep * sizeof(float));
+    std::memcpy(to + count - kStep, from + count - kStep, kStep * sizeof(float));
+}
 
 /// One channel plane with its padding, taken apart by the stride, so that every tap of a window is a shifted
 /// contiguous read: phase (p, q) holds the elements (p + i·stride, q + j·stride) of the padded plane.
