@@ -196,8 +196,8 @@ class Demands {
             const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
             if (output >= same.outputs.size() || output >= other.outputs.size()) continue;
             const Expr& maker = m_graph.expr(m_graph.node(other.outputs[output]).producer);
-            const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && maker.arguments.front().kind == Argument::Kind::Node &&
-                                    maker.arguments.front().node == same.outputs[output];
+            const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && !maker.arguments.empty() &&
+                                    maker.arguments.front().kind == Argument::Kind::Node && maker.arguments.front().node == same.outputs[output];
             if (makesBatch) want(same.outputs[output], of(expr.outputs[output]));
         }
     }
@@ -253,6 +253,7 @@ class Demands {
     /// n, t, c = x.size(): all extents are taken, in order, right where the size is asked for.
     void wantUnpacked(const Expr& expr) {
         const std::vector<graph::ExprId>& users = m_graph.node(expr.outputs.front()).users;
+        if (users.size() < 2 || users.size() > kHighestRank) return;
         const std::vector<graph::ExprId>& order = m_graph.body(expr.body).order;
         auto at = std::ranges::find(order, expr.id);
         for (std::size_t i = 0; i < users.size(); ++i) {
@@ -260,7 +261,7 @@ class Demands {
             if (++at == order.end() || *at != user.id || user.op.name != "getitem" || user.arguments.size() != 2) return;
             if (integer(user.arguments[1]) != static_cast<std::int64_t>(i)) return;
         }
-        if (users.size() >= 2 && users.size() <= kHighestRank) want(expr.arguments.front(), {DType::Undefined, users.size(), {}, {}});
+        want(expr.arguments.front(), {DType::Undefined, users.size(), {}, {}});
     }
 
     void wantConvolved(const Expr& expr, std::string_view name, bool transposed) {

@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "core/ops/support/shapes.h"
+
 namespace sonde::document {
 
 namespace {
 
 constexpr int kOpset = 18;
+
+std::int64_t wholeNumber(const Value& value) {
+    const auto number = ops::intOf(value);
+    if (!number) LoweredCall::fail(number.error().what);
+    return *number;
+}
 
 }  // namespace
 
@@ -64,7 +72,7 @@ double LoweredCall::number(std::size_t index, double fallback) const {
     fail("argument " + std::to_string(index) + " is no number");
 }
 
-std::int64_t LoweredCall::integer(std::size_t index) const { return static_cast<std::int64_t>(number(index)); }
+std::int64_t LoweredCall::integer(std::size_t index) const { return has(index) ? wholeNumber(value(index)) : 0; }
 
 std::string LoweredCall::text(std::size_t index) const {
     return has(index) && value(index).kind() == tensor::ValueKind::String ? value(index).toString() : std::string();
@@ -76,17 +84,17 @@ std::vector<std::int64_t> LoweredCall::integers(std::size_t index) const {
         std::vector<std::int64_t> numbers;
         for (const Argument& item : argument(index).items) {
             if (item.kind != Argument::Kind::Constant || !item.constant.isNumber()) fail("argument " + std::to_string(index) + " depends on the data");
-            numbers.push_back(static_cast<std::int64_t>(item.constant.number()));
+            numbers.push_back(wholeNumber(item.constant));
         }
         return numbers;
     }
     const Value& given = value(index);
-    if (given.isNumber()) return {static_cast<std::int64_t>(given.number())};
+    if (given.isNumber()) return {wholeNumber(given)};
     if (!given.isListLike()) fail("argument " + std::to_string(index) + " is no list of numbers");
     std::vector<std::int64_t> numbers;
     for (const Value& item : given.items()) {
         if (!item.isNumber()) fail("argument " + std::to_string(index) + " is no list of numbers");
-        numbers.push_back(static_cast<std::int64_t>(item.number()));
+        numbers.push_back(wholeNumber(item));
     }
     return numbers;
 }

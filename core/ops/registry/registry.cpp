@@ -52,6 +52,7 @@ std::optional<Elements> elementsOf(const Value& value) {
     constexpr std::int64_t kMost = 256;
     using tensor::Symbolic;
     const auto number = [](const Value& one) {
+        if (one.kind() == tensor::ValueKind::Int) return Symbolic::of(one.toInt());  // a double does not hold all of them
         return one.kind() == tensor::ValueKind::Float ? Symbolic::of(one.number()) : Symbolic::of(static_cast<std::int64_t>(one.number()));
     };
     Elements result;

@@ -1,6 +1,7 @@
 #include "core/ops/support/shapes.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sonde::ops {
 
@@ -47,7 +48,7 @@ base::Result<std::vector<std::int64_t>> intsOf(const Value& value) {
 base::Result<std::int64_t> intOf(const Value& value) {
     if (value.kind() == tensor::ValueKind::Int) return value.toInt();
     if (value.isTensor() && value.tensor().numel() == 1) return value.tensor().toInt64(0);
-    if (value.isNumber()) return static_cast<std::int64_t>(value.number());
+    if (value.isNumber() && std::abs(value.number()) < 0x1p63) return static_cast<std::int64_t>(value.number());
     return opError("expected an integer, but found " + value.typeText());
 }
 

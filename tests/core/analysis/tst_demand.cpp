@@ -48,6 +48,29 @@ class TestDemand : public QObject {
         QVERIFY(!(*document)->inputs.front().isDemanded);
     }
 
+    /// Files may give any argument by name.
+    void argumentsByNameSayNothing() {
+        using graph::Argument;
+        graph::InternalGraph graph;
+        const graph::NodeId x = graph.addInput(graph.mainId(), "x", {}, "x");
+        const auto add = [&](const char* domain, const char* op, graph::BodyId body, const std::string& name) {
+            graph::Expr expr;
+            expr.op = {domain, op, 0};
+            expr.target = op;
+            expr.body = body;
+            expr.scope = graph.rootScope();
+            if (body == graph.mainId()) expr.arguments = {Argument::of(tensor::Value::ofBool(true))};
+            else expr.keywords = {{"self", Argument::of(x)}, {"dim", Argument::of(tensor::Value::ofInt(0))}};
+            return graph.addExpr(std::move(expr), std::span(&name, 1));
+        };
+        const graph::ExprId branch = add("prim", "If", graph.mainId(), "y");
+        const graph::BodyId same = graph.addBody(branch, "then"), other = graph.addBody(branch, "else");
+        const graph::NodeId batch = graph.expr(add("aten", "unsqueeze", other, "batch")).outputs.front();
+        graph.setResult(same, Argument::container(Argument::Kind::Tuple, {Argument::of(x)}));
+        graph.setResult(other, Argument::container(Argument::Kind::Tuple, {Argument::of(batch)}));
+        QVERIFY(analysis::demandInputTypes(graph).empty());
+    }
+
     /// A layer may take a single sample where a batch is shown: the data decides.
     void guidesDoNotBindTheRank() {
         const tensor::TypeInfo wanted = tensor::TypeInfo::tensor(tensor::DType::Float32, std::vector<tensor::Dim>{{}, tensor::Dim::of(3), {}, {}});

@@ -1,4 +1,5 @@
 #include "core/ops/registry/registry.h"
+#include "core/ops/support/shapes.h"
 
 #include <QtTest>
 
@@ -65,6 +66,14 @@ class TestRegistry : public QObject {
         tensor::Attributes wrong;
         wrong.set("axis", std::string("one"));
         QVERIFY(!callOp("Softmax", 13, {x}, wrong));
+    }
+
+    void wholeNumbersStayWhole() {
+        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+        QCOMPARE(ops::elementsOf(Value::ofInt(kMost))->front().constant(), std::optional(kMost));
+        QCOMPARE(*ops::intOf(Value::ofInt(kMost)), kMost);
+        for (const double number : {1e30, -1e30, std::numeric_limits<double>::quiet_NaN()}) QVERIFY(!ops::intOf(Value::ofFloat(number)));
+        QCOMPARE(*ops::intOf(Value::ofFloat(-2.5)), std::int64_t{-2});
     }
 
     void defaultsAreFilledIn() {
