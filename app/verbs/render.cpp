@@ -28,6 +28,7 @@ struct RenderOptions {
     std::string direction = "down";
     double scale = 2;
     bool weights = false;
+    bool foldShapes = false;
     bool attributes = false;
     std::string pages;
     bool landscape = false;
@@ -64,6 +65,7 @@ const std::vector<std::string> kEndings{".svg", ".png", ".pdf", ".dot", ".json"}
 base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& outline) {
     ViewState view;
     view.hideConstants = !options.weights;
+    view.foldShapes = options.foldShapes;
     view.foldFrom = options.unfold ? 0 : kFoldFrom;
     view.direction = options.direction == "right" ? layout::Direction::LeftRight : layout::Direction::TopDown;
     layout::openToDepth(outline, view, options.depth.value_or(options.expand.empty() ? 1 : 0));
@@ -147,6 +149,7 @@ Verb renderVerb() {
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
+                command.add_flag("--fold-shapes", options->foldShapes, "Leave out operations that only compute shapes for others");
                 command.add_flag("--unfold", options->unfold, "Draw equal blocks in a row one by one, not as one box with their number");
                 command.add_option("--pages", options->pages, "PDF on as many pages of this size as are needed: A3, A4, A5, Letter or Legal")
                     ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));

@@ -148,7 +148,7 @@ std::string sceneJson(const InternalGraph& graph, const SceneLayout& scene) {
     }
     out["items"] = std::move(items);
     out["edges"] = std::move(edges);
-    out["hidden"] = {{"operations", scene.hiddenExprs}, {"constants", scene.hiddenConstants}};
+    out["hidden"] = {{"operations", scene.hiddenExprs}, {"constants", scene.hiddenConstants}, {"shapes", scene.shapeExprs}};
     // Names that are no UTF-8 are written with replacement characters instead of failing.
     return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
 }

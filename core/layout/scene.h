@@ -49,6 +49,7 @@ struct ItemDescription {
     std::vector<NodeId> values;  ///< Stub: what it stands for, more than one if folded. Output that is no expr: its value
     std::uint32_t hiddenExprs = 0;      ///< inside a closed box, constants not counted
     std::uint32_t hiddenConstants = 0;  ///< hidden inside a closed box, or read by a drawn operation
+    std::uint32_t shapeExprs = 0;       ///< that compute shapes for it and are folded into it
     std::uint32_t repeat = 0;           ///< Module: how many equal blocks it stands for; 0: itself alone
     std::uint32_t instance = 0;         ///< which of them it shows
     std::uint32_t period = 1;           ///< with `repeat`: so many modules repeat in turn, and this is …
@@ -104,13 +105,15 @@ struct SceneLayout {
     std::uint32_t foldedExprs = 0;      ///< in equal blocks that another one stands for; constants not counted
     std::uint32_t foldedBlocks = 0;     ///< how many such blocks
     std::uint32_t filteredExprs = 0;    ///< because of ViewState::filtered
+    std::uint32_t shapeExprs = 0;       ///< because of ViewState::foldShapes
     std::vector<std::string> notes;     ///< about engines: "layer3: laid out by the layered engine: …"
     std::uint32_t piecesLaidOut = 0;    ///< levels that had to be laid out …
     std::uint32_t piecesFromCache = 0;  ///< … and levels that were known already
 
     const SceneItem& item(ItemId id) const { return items[id.index()]; }
     /// The item that shows an expr: itself, the closed box that hides it, its counterpart in the block that stands for its
-    /// own, or the reader that stands for a hidden constant; none for an erased, unread or filtered one.
+    /// own, or the reader that stands for a hidden constant or for
+    /// what computes its shapes; none for an erased, unread or filtered one.
     ItemId itemOf(ExprId expr) const { return expr.index() < exprItems.size() ? exprItems[expr.index()] : ItemId(); }
     /// The item of a scope, open or closed or inlined, or the closed box that hides it; none for the root.
     ItemId itemOf(ScopeId scope) const { return scope.index() < scopeItems.size() ? scopeItems[scope.index()] : ItemId(); }

@@ -91,6 +91,8 @@ std::vector<ActionInfo> viewActions() {
          Need::Model, true},
         {"view.weights", "Show &Weights", "View", "Show weights and constants as nodes", "tensor", "Ctrl+I", Scope::Window,
          Need::Model, true},
+        {"view.fold_shapes", "Fold Shape &Computations", "View", "Leave out operations that only compute shapes for others",
+         "collapse", "Ctrl+Alt+U", Scope::Window, Need::Model, true},
         {"view.names", "Show &Names", "View", "Show generated names beside qualnames", "node", "Ctrl+U", Scope::Window,
          Need::Model, true},
         {"view.wheel_zooms", "&Mouse Wheel Zooms", "View", "Zoom with the wheel alone; off: the wheel scrolls and Ctrl+wheel zooms",

@@ -426,6 +426,7 @@ QString GraphCanvas::hiddenText() const {
     if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(n);
     if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(n).arg(scene()->foldedBlocks);
     if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(n);
+    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(n));
     if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(n));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }

@@ -103,6 +103,7 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
     if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(expr.outputs.size() - 1);
+    if (what.shapeExprs > 0) out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + QStringLiteral("%1 for its shape").arg(what.shapeExprs);
     return out;
 }
 

@@ -299,6 +299,12 @@ void InspectorContext::setShowsConstants(bool shown) {
     changeView(std::move(view));
 }
 
+void InspectorContext::setFoldsShapes(bool folded) {
+    layout::ViewState view = m_view;
+    view.foldShapes = folded;
+    changeView(std::move(view));
+}
+
 void InspectorContext::setShowsAttributes(bool shown) {
     if (shown == m_showAttributes) return;
     m_showAttributes = shown;

@@ -244,6 +244,7 @@ class InspectorContext : public QObject {
     void setView(const sonde::layout::ViewState& view);
     void setDirection(sonde::layout::Direction direction);
     void setShowsConstants(bool shown);
+    void setFoldsShapes(bool folded);
     void setShowsAttributes(bool shown);
     void setShowsNames(bool shown);
     void setLabelRules(const sonde::context::LabelRules& rules);

@@ -93,6 +93,7 @@ void writeView(QSettings& settings, const InternalGraph& graph, const layout::Vi
     settings.setValue(QStringLiteral("openExprs"), exprs);
     settings.setValue(QStringLiteral("leftRight"), view.direction == layout::Direction::LeftRight);
     settings.setValue(QStringLiteral("hideConstants"), view.hideConstants);
+    settings.setValue(QStringLiteral("foldShapes"), view.foldShapes);
     settings.setValue(QStringLiteral("folds"), view.foldFrom > 0);
     settings.setValue(QStringLiteral("unfolded"), scopeTexts(graph, view.unfolded));
     QStringList instances;
@@ -109,6 +110,7 @@ layout::ViewState readView(const QSettings& settings, const InternalGraph& graph
             view.openExprs.insert(graph.node(node).producer);
     if (settings.value(QStringLiteral("leftRight")).toBool()) view.direction = layout::Direction::LeftRight;
     view.hideConstants = settings.value(QStringLiteral("hideConstants"), true).toBool();
+    view.foldShapes = settings.value(QStringLiteral("foldShapes"), false).toBool();
     view.foldFrom = settings.value(QStringLiteral("folds"), true).toBool() ? InspectorContext::kFoldFrom : 0;
     for (const ScopeId scope : findScopes(scopes, settings.value(QStringLiteral("unfolded")).toStringList())) view.unfolded.insert(scope);
     for (const QString& kept : settings.value(QStringLiteral("instances")).toStringList())

@@ -314,6 +314,7 @@ void MainWindow::refreshActions() {
     m_actions.action(QStringLiteral("run.live"))->setChecked(m_context.isLive());
     m_actions.action(QStringLiteral("view.direction"))->setChecked(m_context.view().direction == layout::Direction::LeftRight);
     m_actions.action(QStringLiteral("view.weights"))->setChecked(!m_context.view().hideConstants);
+    m_actions.action(QStringLiteral("view.fold_shapes"))->setChecked(m_context.view().foldShapes);
     m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.showsAttributes());
     m_actions.action(QStringLiteral("view.names"))->setChecked(m_context.showsNames());
 }

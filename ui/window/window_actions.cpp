@@ -105,6 +105,7 @@ void MainWindow::bindViewActions() {
     });
     m_actions.bindToggle("view.attributes", this, [this](bool on) { m_context.setShowsAttributes(on); });
     m_actions.bindToggle("view.weights", this, [this](bool on) { m_context.setShowsConstants(on); });
+    m_actions.bindToggle("view.fold_shapes", this, [this](bool on) { m_context.setFoldsShapes(on); });
     m_actions.bindToggle("view.names", this, [this](bool on) { m_context.setShowsNames(on); });
     m_actions.bindToggle("view.wheel_zooms", this, [this](bool on) {
         for (const int number : {0, 1})

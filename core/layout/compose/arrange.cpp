@@ -325,6 +325,7 @@ class Arranger {
         scene->foldedExprs = m_draft.foldedExprs;
         scene->foldedBlocks = m_draft.foldedBlocks;
         scene->filteredExprs = m_draft.filteredExprs;
+        scene->shapeExprs = m_draft.shapeExprs;
         scene->piecesLaidOut = m_laidOut;
         scene->piecesFromCache = m_fromCache;
         std::vector<Point> origins(m_draft.levels.size());  // of each level's picture

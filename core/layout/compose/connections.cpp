@@ -68,7 +68,7 @@ class Connector {
         findResults();
         for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
             const ExprId reader(i);
-            if (m_graph.isErased(reader) || isFiltered(m_view, reader)) continue;
+            if (m_graph.isErased(reader) || isFiltered(m_view, reader) || m_draft.isShape(reader)) continue;
             const std::uint32_t to = m_draft.exprItems[i].value;
             const bool behind = isBehind(reader);
             std::vector<NodeId> gone;
@@ -138,18 +138,35 @@ class Connector {
         if (isFiltered(m_view, producer)) return;
         ItemId& made = m_draft.exprItems[producer.index()];
         if (to == kNone) return;
-        if (!made.valid() || m_hidden.contains(producer)) {  // a hidden constant: its first reader stands for it
-            made = ItemId(to);
-            m_hidden.insert(producer);
-            if (counts) ++m_draft.items[to].what.hiddenConstants;
-            return;
-        }
+        if (!made.valid() || m_hidden.contains(producer)) return hideIn(producer, ItemId(to), counts);
         const bool selfLoop = made.value == to && !m_draft.items[to].what.expandable &&
                               m_draft.items[to].what.expr == producer && readsItself(producer);
         if (made.value == to && !selfLoop) return;
         const auto inside = m_results.find(value);
         if (inside == m_results.end()) return m_connections.push_back({value, made.value, to});
         for (const std::uint32_t result : inside->second) m_connections.push_back({value, result, to});
+    }
+
+    /// The first reader of a hidden constant stands for it; that of a shape for all that computes it, too.
+    void hideIn(ExprId hidden, ItemId reader, bool counts) {
+        std::vector<ExprId> stack{hidden};
+        while (!stack.empty()) {
+            const ExprId expr = stack.back();
+            stack.pop_back();
+            ItemId& item = m_draft.exprItems[expr.index()];
+            const bool shape = m_draft.isShape(expr);
+            if (shape && item.valid()) continue;
+            ItemDescription& what = m_draft.items[reader.index()].what;
+            if (counts && !Outline::isConstant(m_graph.expr(expr))) ++what.shapeExprs;
+            if (counts && Outline::isConstant(m_graph.expr(expr))) ++what.hiddenConstants;
+            item = reader;
+            m_hidden.insert(expr);
+            if (!shape) continue;
+            for (const NodeId value : m_graph.expr(expr).inputs) {
+                const ExprId before = m_graph.node(value).producer;
+                if (!isFiltered(m_view, before) && !m_draft.exprItems[before.index()].valid()) stack.push_back(before);
+            }
+        }
     }
 
     bool isOpenOperation(std::uint32_t item) const {

@@ -86,10 +86,12 @@ struct Draft {
     std::vector<Level> levels;             ///< the top first
     std::vector<Line> lines;
     std::vector<FoldedBlock> blocks;
+    std::vector<bool> shapes;              ///< by ExprId: operations that are folded into what reads them; empty: none
     std::vector<std::uint32_t> blockOf;    ///< by ExprId: the innermost folded block; empty if nothing is folded
     std::uint32_t hiddenExprs = 0, hiddenConstants = 0;
-    std::uint32_t foldedExprs = 0, foldedBlocks = 0, filteredExprs = 0;
+    std::uint32_t foldedExprs = 0, foldedBlocks = 0, filteredExprs = 0, shapeExprs = 0;
 
+    bool isShape(ExprId expr) const { return expr.index() < shapes.size() && shapes[expr.index()]; }
     std::uint32_t parentOf(std::uint32_t item) const { return items[item].parent.valid() ? items[item].parent.value : kNone; }
     std::uint32_t levelAround(std::uint32_t item) const {
         const std::uint32_t parent = parentOf(item);

@@ -2,6 +2,7 @@
 
 #include "core/layout/compose/draft.h"
 #include "core/layout/lockstep.h"
+#include "core/layout/shape_math.h"
 
 namespace sonde::layout::compose {
 
@@ -19,7 +20,8 @@ class ItemFinder {
         m_draft.exprItems.assign(m_graph.exprCount(), ItemId());
         m_draft.scopeItems.assign(m_graph.scopeCount(), ItemId());
         m_draft.levels.push_back({});
-        if (m_view.filtered) countFiltered();
+        if (m_view.foldShapes) m_draft.shapes = shapeMath(m_graph);
+        if (m_view.filtered || !m_draft.shapes.empty()) countLeftOut();
         fill(m_outline.root(), kNone);
         for (std::uint32_t item = 0; item < m_draft.items.size(); ++item) {
             if (m_draft.items[item].what.open) fill(m_draft.items[item].group, item);
@@ -68,23 +70,33 @@ class ItemFinder {
         return index;
     }
 
-    /// Filtered operations inside each group, at any depth.
-    void countFiltered() {
-        m_filtered.assign(m_outline.groupCount(), 0);
+    /// Operations that are not drawn, and which of them compute shapes, inside each group, at any depth.
+    void countLeftOut() {
+        m_leftOut.assign(m_outline.groupCount(), {});
         for (std::size_t i = m_outline.groupCount(); i-- > 0;) {
             const Outline::Group& group = m_outline.group(GroupId(i));
             for (const Outline::Member& member : group.members) {
-                if (member.expr.valid() && isFiltered(m_view, member.expr) && !Outline::isConstant(m_graph.expr(member.expr)))
-                    ++m_filtered[i];
+                if (!member.expr.valid() || Outline::isConstant(m_graph.expr(member.expr))) continue;
+                if (isFiltered(m_view, member.expr)) ++m_leftOut[i].filtered;
+                else if (m_draft.isShape(member.expr)) ++m_leftOut[i].shapes;
             }
             const bool call = group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr));
-            if (group.parent.valid() && !call) m_filtered[group.parent.index()] += m_filtered[i];
+            if (!group.parent.valid() || call) continue;
+            m_leftOut[group.parent.index()].filtered += m_leftOut[i].filtered;
+            m_leftOut[group.parent.index()].shapes += m_leftOut[i].shapes;
         }
     }
-    std::uint32_t filteredIn(GroupId id) const { return m_filtered.empty() ? 0 : m_filtered[id.index()]; }
+    struct LeftOut {
+        std::uint32_t filtered = 0, shapes = 0;
+    };
+    LeftOut leftOutOf(GroupId id) const { return m_leftOut.empty() ? LeftOut{} : m_leftOut[id.index()]; }
+    void addLeftOut(GroupId id) {
+        m_draft.filteredExprs += leftOutOf(id).filtered;
+        m_draft.shapeExprs += leftOutOf(id).shapes;
+    }
     /// Operations of a group that a view does not leave out.
     std::uint32_t left(GroupId id) const {
-        return m_outline.group(id).exprs - m_outline.group(id).constants - filteredIn(id);
+        return m_outline.group(id).exprs - m_outline.group(id).constants - leftOutOf(id).filtered - leftOutOf(id).shapes;
     }
 
     /// Whether a group is an instance of a folded run that another instance stands for.
@@ -97,7 +109,7 @@ class ItemFinder {
         }
         ++m_draft.foldedBlocks;
         m_draft.foldedExprs += left(id);
-        m_draft.filteredExprs += filteredIn(id);
+        addLeftOut(id);
         (m_view.hideConstants ? m_draft.hiddenConstants : m_draft.foldedExprs) += m_outline.group(id).constants;
         return true;
     }
@@ -156,6 +168,10 @@ class ItemFinder {
             ++m_draft.hiddenConstants;
             return;
         }
+        if (m_draft.isShape(id)) {
+            ++m_draft.shapeExprs;
+            return;
+        }
         SceneItem item;
         item.what.kind = expr.kind == graph::ExprKind::Input    ? ItemKind::Input
                          : expr.kind == graph::ExprKind::Output ? ItemKind::Output
@@ -179,8 +195,8 @@ class ItemFinder {
             m_draft.hiddenConstants += group.constants;
             return;
         }
-        if (m_view.filtered && left(id) == 0) {
-            m_draft.filteredExprs += filteredIn(id);
+        if (!m_leftOut.empty() && left(id) == 0 && (m_view.hideConstants || leftOutOf(id).filtered + leftOutOf(id).shapes > 0)) {
+            addLeftOut(id);
             (m_view.hideConstants ? m_draft.hiddenConstants : m_draft.filteredExprs) += group.constants;
             return;
         }
@@ -251,7 +267,7 @@ class ItemFinder {
         item.what.hiddenConstants = group.constants;
         if (group.kind == Kind::Operation && Outline::isCall(m_graph.expr(group.expr))) return;
         m_draft.hiddenExprs += left(id);
-        m_draft.filteredExprs += filteredIn(id);
+        addLeftOut(id);
         if (m_view.hideConstants) m_draft.hiddenConstants += group.constants;
         else m_draft.hiddenExprs += group.constants;
     }
@@ -280,7 +296,7 @@ class ItemFinder {
     const ViewState& m_view;
     const InternalGraph& m_graph;
     std::vector<std::uint32_t> m_folded;    // runs that are drawn as one box, outer ones first
-    std::vector<std::uint32_t> m_filtered;  // by group; empty if nothing is filtered
+    std::vector<LeftOut> m_leftOut;         // by group; empty if nothing is left out
 };
 
 }  // namespace

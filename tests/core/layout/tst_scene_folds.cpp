@@ -165,6 +165,65 @@ class TestSceneFolds : public QObject {
         QCOMPARE(shown + scene->hiddenExprs + scene->hiddenConstants + scene->foldedExprs, compose.outline.graph().exprCount());
     }
 
+    void shapeComputationsFoldIntoTheirReader() {
+        lg::GraphMaker m;
+        const NodeId x = m.input("x");
+        const NodeId batch = m.op("Gather", {m.op("Shape", {x}, "shape"), m.constant("zero")}, "batch");
+        const NodeId rest = m.op("Unsqueeze", {m.constant("minus_one")}, "rest");  // of constants alone
+        const NodeId wanted = m.op("Concat", {m.op("Unsqueeze", {batch}, "first"), rest}, "wanted");
+        const NodeId flat = m.op("Reshape", {x, wanted}, "flat");
+        const NodeId scaled = m.op("Mul", {flat, m.op("Cast", {batch}, "count")}, "scaled");
+        const NodeId filled = m.op("ConstantOfShape", {wanted}, "filled");  // may be large
+        Composer compose(m.done({m.op("Add", {scaled, filled}, "sum"), m.op("Shape", {flat}, "told")}));
+        const auto all = compose();
+        compose.view.foldShapes = true;
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        QCOMPARE(all->shapeExprs, 0u);
+        QCOMPARE(scene->shapeExprs, 6u);  // shape, batch, rest, first, wanted, count
+        QCOMPARE(all->items.size() - scene->items.size(), std::size_t{6});
+        for (const char* hidden : {"shape", "batch", "rest", "first", "wanted", "zero", "minus_one"})
+            QCOMPARE(compose.item(*scene, hidden), compose.item(*scene, "flat"));
+        QCOMPARE(compose.item(*scene, "count"), compose.item(*scene, "scaled"));
+        QCOMPARE(scene->item(compose.item(*scene, "flat")).what.shapeExprs, 5u);
+        QCOMPARE(scene->item(compose.item(*scene, "scaled")).what.shapeExprs, 1u);
+        // The shape that the model gives is not folded.
+        QVERIFY(scene->item(compose.item(*scene, "told")).what.expr != scene->item(compose.item(*scene, "flat")).what.expr);
+        QCOMPARE(scene->edges.size(), std::size_t{7});  // x flat, flat scaled, flat told, scaled sum, filled sum, two results
+    }
+
+    void foldedShapesAndShownAddUp_data() {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<bool>("hide");
+        for (const char* file : {"gpt_mini.onnx", "shufflenet_v2_x0_5.onnx", "silero_vad_v5.onnx", "vit_small.trace.pt", "vit_small.script.pt"}) {
+            QTest::addRow("%s", file) << file << true;
+            QTest::addRow("%s, constants shown", file) << file << false;
+        }
+    }
+    void foldedShapesAndShownAddUp() {
+        QFETCH(QString, file);
+        QFETCH(bool, hide);
+        const auto document = sonde::document::open((qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared") + "/models/" + file).toStdString());
+        QVERIFY2(document, document ? "" : document.error().text().c_str());
+        Composer compose((*document)->graph);
+        compose.view.hideConstants = hide;
+        for (std::size_t depth = 0; depth <= greatestDepth(compose.outline); ++depth) {
+            openToDepth(compose.outline, compose.view, depth);
+            compose.view.foldShapes = false;
+            const auto all = compose();
+            compose.view.foldShapes = true;
+            const auto scene = compose();
+            QCOMPARE(brokenRule(*scene), std::string());
+            const auto count = [](const SceneLayout& of) {
+                std::size_t shown = of.hiddenExprs + of.hiddenConstants + of.shapeExprs;
+                for (const SceneItem& item : of.items) shown += item.what.expr.valid();
+                return shown;
+            };
+            QCOMPARE(count(*scene), count(*all));
+            QVERIFY(scene->shapeExprs > 0);
+        }
+    }
+
     void filteredOperationsAreLeftOutAndCounted() {
         Composer compose(lg::transformer(3));
         openToDepth(compose.outline, compose.view, 99);
