@@ -6,6 +6,7 @@
 
 #include "core/layout/compose/draft.h"
 #include "core/layout/compose/joints.h"
+#include "core/layout/compose/port_order.h"
 #include "core/layout/engine/layered.h"
 
 namespace sonde::layout::compose {
@@ -453,6 +454,9 @@ class Connector {
 
 }  // namespace
 
-void connectItems(Draft& draft) { Connector(draft).run(); }
+void connectItems(Draft& draft) {
+    Connector(draft).run();
+    orderPortsIn(draft);
+}
 
 }  // namespace sonde::layout::compose

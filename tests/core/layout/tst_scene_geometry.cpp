@@ -203,6 +203,35 @@ class TestSceneGeometry : public QObject {
         QCOMPARE(opened, closed);
     }
 
+    void portsOfBoxesFollowTheArgumentsInside_data() {
+        QTest::addColumn<bool>("skipFirst");
+        QTest::addRow("skip first") << true;
+        QTest::addRow("skip last") << false;
+    }
+    void portsOfBoxesFollowTheArgumentsInside() {
+        QFETCH(bool, skipFirst);
+        lg::GraphMaker m;
+        const NodeId skip = m.op("Relu", {m.input("x")}, "skip"), deep = m.op("MaxPool", {skip}, "deep");
+        m.enter("up", "Up");
+        const NodeId larger = m.op("ConvTranspose", {deep}, "larger");
+        const NodeId both = m.op("Concat", skipFirst ? std::vector{skip, larger} : std::vector{larger, skip}, "both");
+        m.leave();
+        Composer compose(m.done({both}));
+        openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        double skipAt = 0, deepAt = 0;
+        const double border = scene->item(scene->item(compose.item(*scene, "both")).parent).rect.y;
+        for (const SceneEdge& edge : scene->edges) {
+            for (std::size_t k = 3; k < edge.path.points.size(); k += 3) {
+                if (std::abs(edge.path.points[k].y - border) > 1e-6) continue;
+                (edge.from == compose.item(*scene, "skip") ? skipAt : deepAt) = edge.path.points[k].x;
+            }
+        }
+        QVERIFY(skipAt > 0 && deepAt > 0);
+        QCOMPARE(skipAt < deepAt, skipFirst);
+    }
+
     void openingOneModuleLeavesTheOrderOfTheOthers_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4", "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70",
