@@ -244,6 +244,7 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double
         paintEdge(painter, static_cast<std::uint32_t>(edges[i]),
                   QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5);
     }
+    paintLinks(painter, item, scale);
     if (scale >= kLabelScale && edges.size() <= kMost)
         paintLabels(painter, std::vector<std::uint32_t>(edges.begin(), edges.end()));
     const double gap = selected ? 2.5 : 1.5;
@@ -252,6 +253,32 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double
                         std::max(selected ? 2.5 : 1.8, (selected ? 2.0 : 1.4) / scale)));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(box, Card::kRadius + gap, Card::kRadius + gap);
+}
+
+/// A stub and where its value is made, or an item and all stubs that stand for what it makes: dashed lines lead from one to
+/// the other as if they were joined.
+void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double scale) const {
+    constexpr std::size_t kMost = 400;
+    const layout::SceneLayout& scene = m_index->scene();
+    const bool isStub = scene.item(item).what.kind == layout::ItemKind::Stub;
+    if (!isStub && scene.item(item).stubs == 0) return;
+    painter.setPen(QPen(m_items.style().color(isStub ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput), seenWidth(1.4, scale), Qt::DashLine));
+    painter.setBrush(Qt::NoBrush);
+    const auto link = [&](const layout::SceneItem& source, const layout::SceneItem& stub) {
+        const bool across = scene.direction == layout::Direction::LeftRight;
+        const QRectF from = toQt(source.rect), to = toQt(stub.rect);
+        painter.drawLine(across ? QPointF(from.right(), from.center().y()) : QPointF(from.center().x(), from.bottom()),
+                         across ? QPointF(to.left(), to.center().y()) : QPointF(to.center().x(), to.top()));
+        const QRectF other = isStub ? from : to;
+        painter.drawRoundedRect(other.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
+    };
+    if (isStub) {
+        if (scene.item(item).source.valid()) link(scene.item(scene.item(item).source), scene.item(item));
+        return;
+    }
+    std::size_t drawn = 0;
+    for (std::size_t i = scene.items.size(); i-- > 0 && scene.items[i].what.kind == layout::ItemKind::Stub && drawn < kMost;)
+        if (scene.items[i].source == item) link(scene.item(item), scene.items[i]), ++drawn;
 }
 
 void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, double scale) const {

@@ -45,6 +45,7 @@ class ScenePainter {
     void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
+    void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
     void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
     void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintPortName(QPainter& painter, QPointF port, double room, bool into, const QString& name) const;

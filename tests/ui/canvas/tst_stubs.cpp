@@ -1,0 +1,107 @@
+// Stubs by hover, click and key: both ends are one.
+
+#include <QSettings>
+#include <QStandardPaths>
+#include <QTest>
+
+#include "ui/canvas/graph_canvas.h"
+#include "ui/theme/theme.h"
+
+using namespace sonde;
+using canvas::GraphCanvas;
+using context::InspectorContext;
+using layout::ItemId;
+using layout::ItemKind;
+
+class TestStubs : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QStandardPaths::setTestModeEnabled(true);
+        QCoreApplication::setOrganizationName(QStringLiteral("sonde-test-stubs"));
+        theme::Theme::instance().install(*qApp);
+        theme::Theme::instance().setReducedMotion(true);
+    }
+
+    void init() {
+        QSettings().clear();
+        m_context = std::make_unique<InspectorContext>();
+        m_canvas = std::make_unique<GraphCanvas>(*m_context);
+        m_canvas->resize(1200, 900);
+        m_canvas->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_canvas.get()));
+        // Eight layers that read one mask.
+        m_context->open(QStringLiteral("zoo:gpt2?layers=8&dim=48&heads=4&vocab=100&positions=70"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_context->hasModel(), 20000);
+        layout::ViewState view = m_context->view();
+        view.foldFrom = 0;
+        m_context->setView(view);
+        m_context->expandToDepth(2);
+        QTRY_VERIFY_WITH_TIMEOUT(m_canvas->scene() != nullptr, 20000);
+        settle();
+        m_canvas->fit();
+        settle();
+        m_stubs.clear();
+        for (std::size_t i = 0; i < m_canvas->scene()->items.size(); ++i)
+            if (m_canvas->scene()->items[i].what.kind == ItemKind::Stub) m_stubs.push_back(ItemId(i));
+        QCOMPARE(m_stubs.size(), std::size_t{8});
+        m_source = m_canvas->scene()->item(m_stubs.front()).source;
+        QVERIFY(m_source.valid());
+        QCOMPARE(m_canvas->scene()->item(m_source).stubs, 8u);
+    }
+
+    void cleanup() {
+        m_canvas.reset();
+        m_context.reset();
+    }
+    void cleanupTestCase() { context::Job::waitForAll(); }
+
+    void hoverSetsBothEndsOff() {
+        const QImage before = m_canvas->grab().toImage();
+        QTest::mouseMove(m_canvas.get(), centreOf(m_stubs.back()));
+        QTest::qWait(50);
+        const QImage after = m_canvas->grab().toImage();
+        const QRect source = m_canvas->itemRect(m_source).toAlignedRect().adjusted(-3, -3, 3, 3);
+        QVERIFY(before.rect().contains(source));
+        QVERIFY(before.copy(source) != after.copy(source));
+        // And from the source all stubs.
+        QTest::mouseMove(m_canvas.get(), centreOf(m_source));
+        QTest::qWait(50);
+        const QImage all = m_canvas->grab().toImage();
+        for (const ItemId stub : m_stubs) {
+            const QRect rect = m_canvas->itemRect(stub).toAlignedRect().adjusted(-3, -3, 3, 3);
+            QVERIFY(before.copy(rect) != all.copy(rect));
+        }
+    }
+
+    void clickSelectsTheValueAndDoubleClickGoesThere() {
+        QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
+        QCOMPARE(m_canvas->currentItem(), m_stubs.back());
+        QCOMPARE(m_context->selection().node, m_canvas->scene()->item(m_stubs.back()).what.values.front());
+        QTest::mouseDClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs.back()));
+        settle();
+        QCOMPARE(m_canvas->currentItem(), m_canvas->scene()->find(m_canvas->scene()->item(m_source).key));
+    }
+
+    void followingGoesThereAndBack() {
+        QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, centreOf(m_stubs[3]));
+        m_canvas->followCurrent();
+        settle();
+        QCOMPARE(m_canvas->currentItem(), m_source);
+        m_canvas->followCurrent();
+        settle();
+        QCOMPARE(m_canvas->currentItem(), m_stubs.front());
+    }
+
+  private:
+    void settle() { QTRY_VERIFY_WITH_TIMEOUT(m_canvas->isIdle() && !m_context->isBusy(), 20000); }
+    QPoint centreOf(ItemId item) const { return m_canvas->itemRect(item).center().toPoint(); }
+
+    std::unique_ptr<InspectorContext> m_context;
+    std::unique_ptr<GraphCanvas> m_canvas;
+    std::vector<ItemId> m_stubs;
+    ItemId m_source;
+};
+
+QTEST_MAIN(TestStubs)
+#include "tst_stubs.moc"
