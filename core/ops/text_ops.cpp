@@ -2,9 +2,9 @@
 // TfIdfVectorizer).
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
+#include "core/ops/support/regex.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -136,22 +136,13 @@ base::Result<void> normalize(KernelContext& context) {
 }
 
 base::Result<void> regexFullMatch(KernelContext& context) {
-    const std::string pattern = context.attributes().getString("pattern", "");
-    // The C++ library's matcher is recursive: long patterns and texts would exhaust the stack.
-    constexpr std::size_t kLongest = 10'000;
-    if (pattern.size() > kLongest) return opError("the pattern is longer than " + std::to_string(kLongest) + " characters");
-    std::vector<std::uint8_t> matches;
-    try {
-        const std::regex expression(pattern, std::regex::ECMAScript);
-        for (const std::string& text : context.in(0).strings()) {
-            if (text.size() > kLongest) return opError("a text is longer than " + std::to_string(kLongest) + " characters");
-            matches.push_back(std::regex_match(text, expression) ? 1 : 0);
-        }
-    } catch (const std::regex_error& error) {
-        return opError("the pattern cannot be read: " + std::string(error.what()));
-    }
+    SONDE_ASSIGN(const Regex regex, Regex::parse(context.attributes().getString("pattern", "")));
     SONDE_ASSIGN(Tensor result, context.output(0, DType::Bool, context.in(0).shape()));
-    std::copy(matches.begin(), matches.end(), result.mutableData<std::uint8_t>());
+    std::uint8_t* match = result.mutableData<std::uint8_t>();
+    for (const std::string& text : context.in(0).strings()) {
+        *match++ = regex.matchesAll(text, [&context] { return context.cancelled(); }) ? 1 : 0;
+        if (context.cancelled()) return base::cancelled();
+    }
     return {};
 }
 

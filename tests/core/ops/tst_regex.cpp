@@ -1,0 +1,72 @@
+// Regular expressions of RegexFullMatch: RE2's syntax, in time that grows with pattern and text only.
+
+#include <QtTest>
+
+#include "core/ops/support/regex.h"
+
+using namespace sonde;
+
+class TestRegex : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void fullMatches_data() {
+        QTest::addColumn<QString>("pattern");
+        QTest::addColumn<QStringList>("matching");
+        QTest::addColumn<QStringList>("others");
+        const auto row = [](const char* pattern, const QStringList& matching, const QStringList& others) { QTest::newRow(pattern) << QString::fromUtf8(pattern) << matching << others; };
+        row("", {""}, {"a"});
+        row("a|b*|", {"a", "", "bb"}, {"ab", "c"});
+        row("[a-z]+@(?:\\w+\\.)+(com|org)", {"me@a.com", "you@x.y.org"}, {"me@com", "me@a.como"});
+        row("^a$", {"a"}, {"aa", "a\n"});
+        row("a.c", {"abc", "aäc", "a€c"}, {"a\nc", "ac", "abbc"});
+        row("(?s)a.c", {"a\nc"}, {"ac"});
+        row("(?i)straße[Ä-Ü]", {"STRAßEÄ", "straßeö"}, {"strasseä"});
+        row("(?i:a)b", {"ab", "Ab"}, {"AB"});
+        row("a{2,3}b{2}c{1,}", {"aabbc", "aaabbccc"}, {"abbc", "aaaabbc", "aabc"});
+        row("a{,2}", {"a{,2}"}, {"aa"});
+        row("[^x-z]*?", {"", "abc"}, {"axc"});
+        row("[]a-]+", {"]-a"}, {"b"});
+        row("[[:alpha:]_\\d]+", {"aZ_9"}, {"a b"});
+        row("[\\D]", {"a", "é"}, {"7"});
+        row("\\x41\\x{20AC}\\101\\.\\t", {"A€A.\t"}, {"A€AX\t"});
+        row("\\Qa.b*\\E+", {"a.b*", "a.b**"}, {"aXb"});
+        row("(?P<year>\\d{4})-(?<month>\\d\\d)", {"2024-05"}, {"24-05"});
+        row("\\bfoo\\b.*", {"foo", "foo bar"}, {"foobar"});
+        row("(a*)*b", {"b", "aaab"}, {"aaa"});
+        row("(|a)+", {"", "aaa"}, {"b"});
+        row("\\A\\S+\\s\\W\\z", {"ab !"}, {"ab a"});
+        row("(?m)a$\\nb", {"a\nb"}, {"ab"});
+    }
+    void fullMatches() {
+        QFETCH(QString, pattern);
+        QFETCH(QStringList, matching);
+        QFETCH(QStringList, others);
+        const auto regex = ops::Regex::parse(pattern.toStdString());
+        QVERIFY2(regex.has_value(), regex ? "" : regex.error().text().c_str());
+        for (const QString& text : matching) QVERIFY2(regex->matchesAll(text.toStdString()), qPrintable(text));
+        for (const QString& text : others) QVERIFY2(!regex->matchesAll(text.toStdString()), qPrintable(text));
+    }
+
+    void wrongPatternsAreTold() {
+        for (const char* pattern : {"(", ")", "a)", "[a", "[b-a]", "*a", "a**", "a{2,1}", "a{1001}", "\\", "\\p", "\\pN", "\\1", "(?=a)", "(?P<>a)", "[[:foo:]]", "\\x{110000}", "((((a{1000}){1000}){1000}))", "((((){1000}){1000}){1000})", "a*?*"}) {
+            const auto regex = ops::Regex::parse(pattern);
+            QVERIFY2(!regex, pattern);
+            QVERIFY2(regex.error().text().find("the pattern cannot be read") != std::string::npos, regex.error().text().c_str());
+        }
+        QVERIFY(!ops::Regex::parse(std::string(100'000, '(')));
+    }
+
+    /// What takes other matchers for ever, or their stack.
+    void longTextsEnd() {
+        const std::string text(1'000'000, 'a');
+        QVERIFY(ops::Regex::parse(".*")->matchesAll(text));
+        QVERIFY(!ops::Regex::parse("(a*)*b")->matchesAll(text));
+        QVERIFY(!ops::Regex::parse("(a|aa)+$b")->matchesAll(text));
+        QVERIFY(!ops::Regex::parse(".*a.*")->matchesAll(text, [] { return true; }));
+        QVERIFY(ops::Regex::parse(".{3}")->matchesAll("\xff\xc3(") && !ops::Regex::parse("a")->matchesAll("\xc3"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRegex)
+#include "tst_regex.moc"
