@@ -75,15 +75,16 @@ void convolveDepthwise(const float* x, const float* w, const float* bias, float*
     const std::int64_t taps = plane.taps(), rows = plane.outputRows(), columns = plane.outputColumns();
     std::int64_t inputSize = 1;
     for (std::int64_t extent : inputSpatial) inputSize *= extent;
-    // Small planes by the handful: what is prepared for each piece would cost as much as they do.
+    // Small planes by the handful: what is prepared for each piece would cost as much as they do. Equal shares for two and four.
     constexpr std::int64_t kLeastOutputs = 4096;
-    const std::int64_t planes = sizes.batch * sizes.channels;
-    const std::int64_t several = std::clamp<std::int64_t>(kLeastOutputs / (rows * columns * sizes.multiplier), 1, std::max<std::int64_t>(planes / 16, 1));
-    pool.parallelFor(static_cast<std::size_t>(planes), static_cast<std::size_t>(several), [&](std::size_t begin, std::size_t end) {
+    const std::int64_t planes = sizes.batch * sizes.channels, outputs = planes * sizes.multiplier * rows * columns;
+    const std::int64_t pieces = std::min(planes, std::max<std::int64_t>(outputs / kLeastOutputs / 4 * 4, 16));
+    pool.parallelFor(static_cast<std::size_t>(pieces), 1, [&](std::size_t begin, std::size_t end) {
         float* phases = Scratch::of<float>(0, plane.size());
         std::vector<const float*> tapRows(static_cast<std::size_t>(taps));
         for (std::int64_t t = 0; t < taps; ++t) tapRows[static_cast<std::size_t>(t)] = plane.tap(phases, t);
-        for (auto p = static_cast<std::int64_t>(begin); p < static_cast<std::int64_t>(end); ++p) {
+        const std::int64_t last = planes * static_cast<std::int64_t>(end) / pieces;
+        for (std::int64_t p = planes * static_cast<std::int64_t>(begin) / pieces; p < last; ++p) {
             plane.fill(x + p * inputSize, 0.0F, phases);
             for (std::int64_t m = 0; m < sizes.multiplier; ++m) {
                 const std::int64_t output = p % sizes.channels * sizes.multiplier + m;

@@ -18,8 +18,9 @@ namespace {
 constexpr std::int64_t kColumnBlock = 256;
 /// Fewer multiplications than that are not worth waking a thread.
 constexpr std::int64_t kLeastShared = 100'000;
-/// What packing the right factor costs, in rows of C: as such, and gathered by a PanelSource.
-constexpr std::int64_t kPackRows = 8, kGatherRows = 10;
+/// What packing the right factor costs, in rows of C (half of it is in another core's cache): as such, and gathered by a
+/// PanelSource.
+constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
 /// Where two threads write to one line of memory it travels between them, for the time of so many steps of k.
 constexpr double kSharedLine = 200;
 
