@@ -1,6 +1,6 @@
 // Times of the kernels that decide how fast a model runs and of whole models with random weights, in one table:
-// bench_kernels [kernels|models]. Best of several runs on one thread and on two, GFLOP/s on one, for models also the cost of
-// keeping every node's value. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
+// bench_kernels [kernels|models [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
+// cost of keeping every node's value. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
 
 #include <algorithm>
 #include <chrono>
@@ -110,35 +110,44 @@ void loops() {
 
 /// GFLOP as performance tables count them: two for each multiplication of convolutions and matrix products.
 struct Model {
-    const char* name;
-    double gigaflops;
+    std::string name;  ///< of a file, or of what the zoo has
+    double gigaflops = 0;
 };
-constexpr Model kModels[] = {{"resnet18", 3.63}, {"resnet50", 8.18}, {"mobilenet_v2", 0.6}, {"densenet121", 5.67}, {"vit_b_16", 35.1}, {"bert_base", 22.3}};
+const Model kModels[] = {{"zoo:resnet18", 3.63}, {"zoo:resnet50", 8.18}, {"zoo:mobilenet_v2", 0.6}, {"zoo:densenet121", 5.67}, {"zoo:vit_b_16", 35.1}, {"zoo:bert_base", 22.3}};
 
 void model(const Model& which) {
-    const auto document = document::open(std::string("zoo:") + which.name);
-    if (!document) return;
+    const auto document = document::open(which.name);
+    if (!document) return void(std::printf("%s: %s\n", which.name.c_str(), document.error().what.c_str()));
     const auto graph = (*document)->graph;
     std::vector<tensor::Value> inputs;
     for (graph::NodeId node : graph->inputs()) {
         const tensor::TypeInfo& type = graph->node(node).type;
-        tensor::Tensor x = ones(*type.staticShape());
+        const auto shape = type.staticShape();
+        if (!shape) return void(std::printf("%s: the sizes of its inputs are open\n", which.name.c_str()));
+        tensor::Tensor x = ones(*shape);
         if (type.dtype != tensor::DType::Float32) std::fill_n(x.mutableData<float>(), x.numel(), 1.0F);  // words, masks
         inputs.emplace_back(x.cast(type.dtype).value());
     }
     exec::PlanOptions all;
     all.watchAll = true;
     const auto plain = exec::Plan::make(graph, {}).value(), watched = exec::Plan::make(graph, all).value();
-    const auto time = [&](std::size_t threads, const exec::Plan& plan) {
-        exec::Runner runner(threads);
-        exec::Recording recording;  // kept until the next run, as a viewer does
-        return best([&] {
-            recording = runner.run(plan, inputs);
-            if (recording.error) std::abort();
-        }, 3000);
+    struct Way {
+        exec::Runner runner;
+        const exec::Plan& plan;
+        exec::Recording recording = {};  ///< kept until the next run, as a viewer does
+        double least = 1e300;
     };
-    const double one = time(1, *plain);
-    line(which.name, one, time(2, *plain), which.gigaflops, time(1, *watched));
+    Way one{exec::Runner(1), *plain}, two{exec::Runner(2), *plain}, every{exec::Runner(1), *watched};
+    // In turn: what else the machine does meets all of them.
+    for (int turn = 0; turn < 3; ++turn) {
+        for (Way* way : {&one, &two, &every}) {
+            way->least = std::min(way->least, best([way, &inputs] {
+                way->recording = way->runner.run(way->plan, inputs);
+                if (way->recording.error) std::abort();
+            }, 1000));
+        }
+    }
+    line(which.name, one.least, two.least, which.gigaflops, every.least);
 }
 
 }  // namespace
@@ -163,7 +172,10 @@ int main(int argc, char** argv) {
         loops();
     }
     if (part != "kernels") {
-        for (const Model& each : kModels) model(each);
+        for (int i = 2; i < argc; ++i) model({argv[i]});
+        for (const Model& each : kModels) {
+            if (argc <= 2) model(each);
+        }
     }
     return 0;
 }
