@@ -17,7 +17,7 @@ class Joiner {
   public:
     Joiner(const std::vector<Step>& steps, const Plan::Impl& plan, const InternalGraph& graph)
         : m_steps(steps), m_plan(plan), m_graph(graph), m_taken(steps.size(), false), m_readers(graph.nodeCount(), 0), m_wanted(graph.nodeCount(), false),
-          m_ends(graph.nodeCount(), false) {
+          m_kept(graph.nodeCount(), false), m_ends(graph.nodeCount(), false) {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Expr& expr = graph.expr(steps[i].expr);
             if (steps[i].kind == Step::Kind::Enter) continue;
@@ -31,6 +31,7 @@ class Joiner {
         countReaders();
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
             if (plan.keep[i] || plan.isEnd[i]) m_wanted[plan.source[i].index()] = true;
+            if (plan.keep[i]) m_kept[plan.source[i].index()] = true;
             if (plan.isEnd[i]) m_ends[plan.source[i].index()] = true;
         }
     }
@@ -99,6 +100,7 @@ class Joiner {
                 next.onlyKept = wanted && !m_ends[result.index()] && m_readers[result.index()] == 1;
                 m_taken[candidate] = true;
                 result = source(m_graph.expr(next.expr).outputs.front());
+                next.isKept = m_kept[result.index()];
                 m_made[result] = leader;
                 step.followers.push_back(std::move(next));
                 own.emplace(result, step.followers.size());
@@ -137,6 +139,7 @@ class Joiner {
     std::vector<bool> m_taken;                               ///< by step: follows another one
     std::vector<std::size_t> m_readers;                      ///< by source node
     std::vector<bool> m_wanted;                              ///< by source node: kept, or an end point
+    std::vector<bool> m_kept;                                ///< by source node
     std::vector<bool> m_ends;                                ///< by source node
     std::unordered_map<NodeId, std::size_t> m_made;          ///< by source node: the step, or its leader
     std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node

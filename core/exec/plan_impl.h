@@ -34,6 +34,7 @@ struct Step {
     std::vector<std::size_t> ownInputs;
     bool overwrites = false;
     bool onlyKept = false; ///< what it follows is kept for later, and no other step reads it
+    bool isKept = false;   ///< of a follower: its result is kept for later
     bool follows = false;  ///< stands in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };

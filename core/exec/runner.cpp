@@ -54,7 +54,8 @@ class Execution {
 
     Outcome runBody(BodyId id, int depth);
     const InternalGraph& graph() const { return m_graph; }
-    Outcome publish(NodeId node, Value value);
+    /// `kept` goes into the recording in its place, if it is there.
+    Outcome publish(NodeId node, Value value, Value kept = {});
     void fail(base::Error error) { m_recording.error = std::move(error); }
     base::Error& error() { return *m_recording.error; }
     /// The value of a node: constants are read from the graph, everything else from this run.
@@ -93,6 +94,7 @@ class Execution {
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
     std::vector<Value> m_values;  ///< by source node
+    std::unordered_map<NodeId, Value> m_keptAs;  ///< by source node: what is kept instead of the value
     struct Call {
         ExprId expr;
         std::int64_t startNs;
@@ -198,14 +200,19 @@ void Execution::collectOutputs() {
     for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
 }
 
-Outcome Execution::publish(NodeId node, Value value) {
+Outcome Execution::publish(NodeId node, Value value, Value kept) {
     const std::size_t index = node.index();
+    const NodeId source = m_plan.source[index];
+    // Calls hand values on under other names.
+    if (!kept.isNone()) m_keptAs[source] = kept;
+    else if (source == node) m_keptAs.erase(node);
+    else if (const auto found = m_keptAs.find(source); found != m_keptAs.end()) kept = found->second;
     m_recording.computedNodes[index] = true;
     if (m_plan.keep[index]) {
-        m_recording.kept[node].push_back(value);
+        m_recording.kept[node].push_back(kept.isNone() ? value : std::move(kept));
         if (!m_passes.empty()) m_recording.keptPasses[node].push_back(m_passes);
     }
-    m_values[m_plan.source[index].index()] = std::move(value);
+    m_values[source.index()] = std::move(value);
     // An end point counts once, however often a loop computes it.
     if (m_plan.isEnd[index] && m_endsLeft > 0) {
         bool all = true;
@@ -370,7 +377,7 @@ bool Execution::areFloats(std::span<const Value> inputs) {
 std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
     std::vector<Followers::Link> links;
     for (const Step& follower : step.followers) {
-        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites, follower.onlyKept};
+        Followers::Link link{follower.op, {}, follower.followsAt, follower.ownInputs, &follower.attributes, nullptr, follower.overwrites, follower.onlyKept, follower.isKept};
         for (std::size_t i = 0; i < follower.arguments.size(); ++i) {
             const bool isMadeHere = i == follower.followsAt || follower.ownInputs[i] != ops::kernels::kNoInput;
             link.inputs.push_back(isMadeHere ? Value() : follower.arguments[i] ? build(*follower.arguments[i]) : follower.fallbacks[i]);
@@ -385,11 +392,12 @@ std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
 /// The results of a step and of those that followed it, except those that were overwritten.
 Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers) {
     NodeId node = expr.outputs.front();
+    Value kept;
     for (std::size_t f = 0;; ++f) {
         const bool isOverwritten = f < followers.bound() && step.followers[f].overwrites;
         m_recording.computedNodes[node.index()] = true;
         if (!isOverwritten) {
-            const Outcome outcome = publish(node, std::move(result));
+            const Outcome outcome = publish(node, std::move(result), std::move(kept));
             if (outcome != Outcome::Finished) return outcome;
         }
         if (f == followers.bound()) return Outcome::Finished;
@@ -400,6 +408,7 @@ Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value res
         if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
         node = m_graph.expr(next).outputs.front();
         result = Value(followers.result(f));
+        kept = step.followers[f].isKept ? Value(followers.kept(f)) : Value();
     }
 }
 

@@ -184,6 +184,7 @@ const Followers* Followers::of(const Tensor& y) {
 bool Followers::bind(const Tensor& y) {
     if (y.dtype() != DType::Float32 || !y.isContiguous() || y.numel() == 0) return false;
     m_results.assign(1, y);
+    m_kept.assign(1, y);
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
     return !m_bound.empty();
@@ -203,31 +204,35 @@ bool Followers::bindLink(std::size_t index, const Shape& shape) {
     if (!follower) return false;
     Tensor before = m_results.back();
     Tensor result = before;
-    if (!link.overwrites && !(link.onlyKept && index > 0 && defer(index - 1))) {
+    const bool isFree = link.onlyKept && index > 0 && m_bound[index - 1].deferred > 0;
+    if (isFree) {
+        m_results.back() = m_kept.back();
+    } else if (!link.overwrites) {
         base::Result<Tensor> memory = m_allocator.allocate(0, DType::Float32, shape);
         if (!memory) return false;  // the operator will say so by itself
         result = std::move(memory).value();
     }
     m_bound.push_back({std::move(follower), before.data<float>(), result.mutableData<float>()});
-    m_results.push_back(std::move(result));
+    m_results.push_back(result);
+    m_kept.push_back(std::move(result));
+    if (link.isKept) keep(index);
     return true;
 }
 
-/// Lets the result of a link be made when it is first read, so that its memory is free for what follows it.
-bool Followers::defer(std::size_t link) {
+/// Keeps the result of a link without making it, so that its memory is free when all have read it.
+void Followers::keep(std::size_t link) {
     constexpr std::int64_t kLeastDeferred = 1 << 14;  // less is written quicker
     constexpr std::size_t kMostInRow = 8;             // they are read one from the other
-    const Tensor before = m_results[link], &now = m_results[link + 1];
+    const Tensor before = m_kept[link];
     const std::size_t inRow = link > 0 ? m_bound[link - 1].deferred : 0;
-    if (m_links[link].overwrites || now.numel() < kLeastDeferred || inRow >= kMostInRow) return false;
+    if (m_links[link].overwrites || before.numel() < kLeastDeferred || inRow >= kMostInRow) return;
     const auto fill = [before, inputs = m_links[link].inputs, prepared = m_links[link].prepared, follower = m_bound[link].follower](std::byte* target) {
         follower->apply(before.data<float>(), reinterpret_cast<float*>(target), 0, before.numel());
     };
-    auto storage = tensor::Storage::deferred(static_cast<std::size_t>(now.numel()) * sizeof(float), fill);
-    if (!storage) return false;
-    m_results[link + 1] = Tensor::onStorage(DType::Float32, now.shape(), std::move(storage).value());
+    auto storage = tensor::Storage::deferred(static_cast<std::size_t>(before.numel()) * sizeof(float), fill);
+    if (!storage) return;
+    m_kept[link + 1] = Tensor::onStorage(DType::Float32, before.shape(), std::move(storage).value());
     m_bound[link].deferred = inRow + 1;
-    return true;
 }
 
 void Followers::apply(std::int64_t offset, std::int64_t count) const {

@@ -61,6 +61,7 @@ class Followers {
         std::shared_ptr<const PreparedState> prepared = nullptr;
         bool overwrites = false;  ///< nobody else wants the tensor before: the result takes its place
         bool onlyKept = false;    ///< the tensor before is kept for later, but nobody else reads it now
+        bool isKept = false;      ///< the result is kept for later
     };
 
     Followers(std::vector<Link> links, OutputAllocator& allocator) : m_links(std::move(links)), m_allocator(allocator) {}
@@ -73,9 +74,11 @@ class Followers {
     void apply(std::int64_t offset, std::int64_t count) const;
     /// The first so many links were bound, and are computed when the kernel is done.
     std::size_t bound() const { return m_bound.size(); }
-    /// Of a bound link. What is only kept for later may be made from the tensor before it when it is first read, by the same
-    /// loop; the memory of all those tensors is what watching every node costs.
+    /// Of a bound link.
     const Tensor& result(std::size_t link) const { return m_results[link + 1]; }
+    /// What to keep for later instead: it may be made from the tensor before it when it is first read, by the same loop. The
+    /// memory of all those tensors is what watching every node costs.
+    const Tensor& kept(std::size_t link) const { return m_kept[link + 1]; }
 
     /// Makes followers current for the calling thread.
     class Scope {
@@ -89,7 +92,7 @@ class Followers {
   private:
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
-    bool defer(std::size_t link);
+    void keep(std::size_t link);
 
     std::vector<Link> m_links;
     OutputAllocator& m_allocator;
@@ -97,10 +100,11 @@ class Followers {
         std::shared_ptr<const Follower> follower;
         const float* from;
         float* to;
-        std::size_t deferred = 0;  ///< so many results in a row up to this one are made when they are read
+        std::size_t deferred = 0;  ///< so many in a row up to this one are kept without being made
     };
     std::vector<Bound> m_bound;
     std::vector<Tensor> m_results;  ///< y, then one for each bound link
+    std::vector<Tensor> m_kept;     ///< the same
 };
 
 }  // namespace sonde::ops::kernels
