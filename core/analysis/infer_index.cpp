@@ -1,6 +1,7 @@
 #include "core/analysis/infer_index.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sonde::analysis {
 
@@ -14,7 +15,9 @@ const Symbolic kZero = Symbolic::of(std::int64_t{0});
 /// Python's rule for a bound: counted from the end if negative, then cut to 0 … extent. Unknown if its sign is.
 Symbolic clamped(const Symbolic& bound, const Symbolic& extent) {
     if (!bound.known() || !extent.known()) return {};
-    if (const auto number = bound.constant(); number && *number < 0) return larger(extent + bound, kZero);
+    const auto number = bound.constant();
+    if (number == std::numeric_limits<std::int64_t>::max()) return extent;  // torch's "up to the end"
+    if (number && *number < 0) return larger(extent + bound, kZero);
     return larger(bound, kZero) == bound ? smaller(bound, extent) : Symbolic();
 }
 
