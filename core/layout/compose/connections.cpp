@@ -389,8 +389,16 @@ class Connector {
 
     void sortPortsOut(Level& level) const {
         std::vector<std::uint32_t> order(level.portsOut.size()), place(level.portsOut.size());
+        // What comes out of a module has no order of its own: that of the first readers crosses least.
+        const bool module = level.container != kNone && m_draft.items[level.container].what.kind == ItemKind::Module;
+        std::vector<std::uint32_t> firstRead(order.size(), module ? kNone : 0);
+        for (const LevelEdge& edge : level.edges) {
+            if (module && (edge.to & kPortOut)) firstRead[edge.to & ~kPortOut] = std::min(firstRead[edge.to & ~kPortOut], edge.order);
+        }
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return level.portsOut[a] < level.portsOut[b]; });
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) {
+            return std::pair(firstRead[a], level.portsOut[a]) < std::pair(firstRead[b], level.portsOut[b]);
+        });
         std::vector<NodeId> sorted;
         for (std::uint32_t i = 0; i < order.size(); ++i) {
             place[order[i]] = i;
@@ -402,7 +410,7 @@ class Connector {
         }
     }
 
-    /// Numbers the ports of closed members: those in by argument, those out by value.
+    /// Numbers the ports of closed members: those in by argument, those out by output, of modules by first reader.
     void givePlaces(Level& level) const {
         const auto count = level.members.size();
         std::vector<std::vector<std::uint32_t>> in(count), out(count);
@@ -417,14 +425,14 @@ class Connector {
             std::stable_sort(in[member].begin(), in[member].end(), byOrder);
             for (std::uint32_t k = 0; k < in[member].size(); ++k)
                 level.edges[in[member][k]].toPlace = {k, static_cast<std::uint32_t>(in[member].size())};
-            std::vector<NodeId> values;
-            for (const auto i : out[member]) values.push_back(level.edges[i].value);
-            std::sort(values.begin(), values.end());
-            values.erase(std::unique(values.begin(), values.end()), values.end());
-            for (const auto i : out[member]) {
-                const auto at = std::lower_bound(values.begin(), values.end(), level.edges[i].value) - values.begin();
-                level.edges[i].fromPlace = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(values.size())};
-            }
+            const bool module = m_draft.items[level.members[member]].what.kind == ItemKind::Module;
+            std::stable_sort(out[member].begin(), out[member].end(), [&](auto a, auto b) {
+                return module ? level.edges[a].order < level.edges[b].order : level.edges[a].value < level.edges[b].value;
+            });
+            std::unordered_map<NodeId, std::uint32_t> places;
+            for (const auto i : out[member]) places.try_emplace(level.edges[i].value, static_cast<std::uint32_t>(places.size()));
+            for (const auto i : out[member])
+                level.edges[i].fromPlace = {places[level.edges[i].value], static_cast<std::uint32_t>(places.size())};
         }
     }
 

@@ -46,7 +46,7 @@ struct Level {
     std::uint32_t container = kNone;     ///< item; none: the top
     std::uint32_t depth = 0;
     std::vector<std::uint32_t> members;  ///< items
-    std::vector<NodeId> portsIn, portsOut;  ///< in the order of first use inside; of being made
+    std::vector<NodeId> portsIn, portsOut;  ///< in the order of arguments inside; of first use outside, or of being made
     std::vector<LevelEdge> edges;
 };
 

@@ -232,6 +232,31 @@ class TestSceneGeometry : public QObject {
         QCOMPARE(skipAt < deepAt, skipFirst);
     }
 
+    void valuesLeaveModulesInTheOrderOfTheirReaders_data() {
+        QTest::addColumn<bool>("open");
+        QTest::addRow("closed") << false;
+        QTest::addRow("open") << true;
+    }
+    void valuesLeaveModulesInTheOrderOfTheirReaders() {
+        QFETCH(bool, open);
+        lg::GraphMaker m;
+        const NodeId x = m.input("x");
+        m.enter("two", "Two");
+        const NodeId a = m.op("Relu", {x}, "a"), b = m.op("Tanh", {x}, "b");
+        m.leave();
+        const NodeId first = m.op("Exp", {b}, "first"), second = m.op("Neg", {a}, "second");
+        Composer compose(m.done({first, second}));
+        if (open) openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        const auto at = [&](const char* reader) {
+            for (const SceneEdge& edge : scene->edges)
+                if (edge.to == compose.item(*scene, reader)) return edge.path.end().x;
+            return 0.0;
+        };
+        QVERIFY(at("first") > 0 && at("first") < at("second"));
+    }
+
     void openingOneModuleLeavesTheOrderOfTheOthers_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4", "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70",
