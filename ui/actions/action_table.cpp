@@ -91,7 +91,7 @@ std::vector<ActionInfo> viewActions() {
          Need::Model, true},
         {"view.weights", "Show &Weights", "View", "Show weights and constants as nodes", "tensor", "Ctrl+I", Scope::Window,
          Need::Model, true},
-        {"view.fold_shapes", "Fold Shape &Computations", "View", "Leave out operations that only compute shapes for others",
+        {"view.fold_shapes", "Fold Shape Comp&utations", "View", "Leave out operations that only compute shapes for others",
          "collapse", "Ctrl+Alt+U", Scope::Window, Need::Model, true},
         {"view.names", "Show &Names", "View", "Show generated names beside qualnames", "node", "Ctrl+U", Scope::Window,
          Need::Model, true},
