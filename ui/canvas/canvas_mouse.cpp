@@ -240,17 +240,25 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     m_tilesComplete = false;
     if (m_painter && event->oldSize().isValid() && !event->oldSize().isEmpty()) {
-        // The upper left corner stays: panels that open at the right or below move nothing.
+        // What was in the middle stays there.
         const ItemId current = currentItem();
         const bool seen = current && QRectF(QPointF(), QSizeF(event->oldSize())).intersects(itemRectIn(current, event->oldSize()));
-        const QSizeF grown = QSizeF(event->size()) - QSizeF(event->oldSize());
-        m_camera.centre += QPointF(grown.width(), grown.height()) / 2 / m_camera.scale;
         Q_EMIT cameraChanged();
         // But what is selected stays in view when the window gets smaller. Later, as sizes may come and go while panels are
         // laid out.
         if (seen && !m_keepInView.isActive()) m_keepInView.start();
     }
     m_overlays->arrange();
+    placeAgain();
+}
+
+/// A picture that nobody has moved since it was placed or fitted is placed or fitted into the new size.
+void GraphCanvas::placeAgain() {
+    if (!m_painter || !m_home || !(m_home->camera == m_camera)) return;
+    if (m_home->fitted) m_camera = m_overlays->fitted(toQt(scene()->bounds));
+    else placeFirst();
+    m_home = Home{m_camera, m_home->fitted};
+    Q_EMIT cameraChanged();
 }
 
 QRectF GraphCanvas::itemRectIn(ItemId item, QSize size) const {

@@ -42,7 +42,9 @@ void GraphCanvas::flyTo(const Camera& camera) {
 }
 
 void GraphCanvas::fit() {
-    if (m_painter) flyTo(m_overlays->fitted(toQt(scene()->bounds)));
+    if (!m_painter) return;
+    m_home = Home{m_overlays->fitted(toQt(scene()->bounds)), true};
+    flyTo(m_home->camera);
 }
 
 void GraphCanvas::fitSelection() {

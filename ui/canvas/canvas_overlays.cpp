@@ -131,6 +131,8 @@ void CanvasOverlays::arrange() {
     m_close->move(size.width() - m_close->width() - kGap / 2, kGap / 2);
 }
 
+QRect CanvasOverlays::pathPlace() const { return m_path->isHidden() ? QRect() : m_path->geometry(); }
+
 Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     constexpr double kMargin = 24, kWorthIt = 0.7;
     const QSizeF size = m_canvas.size();

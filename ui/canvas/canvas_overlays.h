@@ -32,6 +32,8 @@ class CanvasOverlays : public QObject {
 
     /// The camera that shows all of `bounds`, beside the map if that would lie over some of it and the picture stays large.
     /// Needs a picture.
+    /// Where the path of modules stands; empty if it does not.
+    QRect pathPlace() const;
     Camera fitted(const QRectF& bounds) const;
 
     void setOverviewVisible(bool visible);

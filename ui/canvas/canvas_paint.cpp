@@ -1,5 +1,6 @@
 #include <QPaintEvent>
 
+#include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/theme/theme.h"
@@ -79,8 +80,10 @@ void GraphCanvas::paintNotice(QPainter& painter) {
     const QFont font = theme::Theme::instance().uiFont();
     painter.setFont(font);
     const QFontMetrics metrics(font);
-    const QRect plate(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
-                      metrics.height() + 12);
+    QRect plate(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
+                metrics.height() + 12);
+    // In a narrow canvas below the path of modules.
+    if (const QRect path = m_overlays->pathPlace(); plate.intersects(path)) plate.moveTop(path.bottom() + 8);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(look.color(ColorRole::Border));
     painter.setBrush(look.color(ColorRole::Raised));

@@ -248,6 +248,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     m_hoverItem = {};
     m_hoverEdge = -1;
     m_marks.flags = computeFlags();
+    followSelectionInside();
     m_overlays->refresh();
     if (m_firstLayout || !before) {
         placeFirst();
@@ -285,6 +286,15 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     if (final) Q_EMIT layoutFinished();
 }
 
+/// What stood for the selected node may be open now, or what showed it closed.
+void GraphCanvas::followSelectionInside() {
+    const context::Selection& selection = m_context.selection();
+    if (selection.isNone()) return;
+    const ItemId current = currentItem();
+    if (current && (selectionOf(current) == selection || !scene()->item(current).what.open)) return;
+    if (const ItemId item = itemOf(selection)) setCurrent(item);
+}
+
 void GraphCanvas::placeFirst() {
     const QRectF all = toQt(scene()->bounds);
     Camera whole = m_overlays->fitted(all);
@@ -308,6 +318,7 @@ void GraphCanvas::placeFirst() {
         if (all.height() < 2 * half.height()) whole.centre.setY(all.center().y());
     }
     m_camera = whole;
+    m_home = Home{whole, false};
 }
 
 std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
@@ -405,7 +416,10 @@ void GraphCanvas::takeOver(const GraphCanvas& other) {
     m_current = other.m_current;
     m_shownLocation = other.m_shownLocation;
     m_firstLayout = false;
+    m_noticeTimer.stop();
+    m_noticeShown = false;
     m_camera = other.m_camera;
+    m_home = other.m_home;
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     m_overlays->refresh();

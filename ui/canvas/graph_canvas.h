@@ -171,6 +171,8 @@ class GraphCanvas : public QWidget {
     void requestLayout();
     void takeScene(Composed composed, bool final);
     void placeFirst();
+    void placeAgain();
+    void followSelectionInside();
     std::optional<Anchor> chooseAnchor() const;
     std::optional<Anchor> anchorOf(layout::ItemId item) const;
     layout::ItemId findAnchor(const Anchor& anchor) const;
@@ -254,6 +256,12 @@ class GraphCanvas : public QWidget {
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
     QTimer m_noticeTimer, m_idleTimer;
     QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
+    /// Where the camera was put by placeFirst() or fit().
+    struct Home {
+        Camera camera;
+        bool fitted = false;
+    };
+    std::optional<Home> m_home;
     bool m_noticeShown = false;
     std::set<std::string> m_toldNotes;  ///< of this document, so that each is told once
 

@@ -83,7 +83,6 @@ class MainWindow : public QMainWindow {
     void connectContext();
     void connectCanvas(canvas::GraphCanvas* canvas);
     void useCanvas();
-    void keepMiddles();
     void restore();
     void save() const;
     void refreshTitle();

@@ -5,7 +5,6 @@
 #include <QFileDialog>
 #include <QSettings>
 #include <QSplitter>
-#include <QTimer>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/comparison.h"
@@ -33,15 +32,6 @@ void MainWindow::connectCanvas(GraphCanvas* made) {
     connect(made, &GraphCanvas::closeRequested, this, [this, made] { closeCanvas(made->number()); }, Qt::QueuedConnection);
 }
 
-/// Canvases get another size: what was in the middle stays there, once the sizes are there.
-void MainWindow::keepMiddles() {
-    for (const int number : {0, 1}) {
-        GraphCanvas* shown = canvas(number);
-        if (!shown || !shown->scene()) continue;
-        QTimer::singleShot(0, shown, [shown, middle = shown->camera().centre] { shown->centreOn(middle); });
-    }
-}
-
 void MainWindow::split(Qt::Orientation direction) {
     m_splitter->setOrientation(direction);
     if (!m_second) {
@@ -62,7 +52,6 @@ void MainWindow::split(Qt::Orientation direction) {
         m_second->setBeside(true);
         if (m_context.hasModel()) m_second->setFocus();
     }
-    keepMiddles();
     refreshActions();
 }
 
@@ -75,7 +64,6 @@ void MainWindow::closeCanvas(int number) {
     }
     m_context.setActiveCanvas(0);
     if (number == 0) m_canvas->takeOver(*m_second);
-    keepMiddles();
     GraphCanvas* closed = std::exchange(m_second, nullptr);
     m_focusBar->attachTo(m_canvas);
     closed->hide();

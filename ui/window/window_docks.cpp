@@ -15,9 +15,15 @@ namespace sonde::window {
 namespace {
 
 constexpr int kStateVersion = 1;  // of docks and tool bars: raised when their set changes in a way Qt cannot restore
-constexpr double kMostBelow = 0.25;  // of a small window's height for the panels below the graph
-constexpr int kSmallWindow = 800;    // pixels high
-constexpr int kLeastBelow = 96;
+
+/// What panels may have of a window that is small in that direction.
+struct Room {
+    Qt::DockWidgetArea area;
+    double most;     ///< of the window
+    int least;       ///< pixels
+    int smallBelow;  ///< a window smaller than that is small, pixels
+};
+constexpr Room kRooms[] = {{Qt::BottomDockWidgetArea, 0.25, 96, 800}, {Qt::LeftDockWidgetArea, 0.22, 160, 1200}, {Qt::RightDockWidgetArea, 0.28, 200, 1200}};
 
 Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     switch (area) {
@@ -93,20 +99,26 @@ void MainWindow::restoreDocks(const QByteArray& state) {
     for (const auto& [id, dock] : m_docks) m_actions.action(QStringLiteral("panel.") + id)->setChecked(!dock->isHidden());
 }
 
-/// In a small window the panels below give way: the graph is what the window is for. Who wants them higher drags them.
+/// In a small window the panels give way: the graph is what the window is for. Who wants them larger drags them.
 void MainWindow::leaveRoomForGraph() {
-    if (!m_docksShown || height() >= kSmallWindow) return;
-    const int most = std::max(kLeastBelow, static_cast<int>(height() * kMostBelow));
-    for (const auto& [id, dock] : m_docks) {
-        if (dock->isFloating() || !dock->isVisible() || dockWidgetArea(dock) != Qt::BottomDockWidgetArea || dock->height() <= most) continue;
-        resizeDocks({dock}, {most}, Qt::Vertical);
-        return;
+    if (!m_docksShown) return;
+    for (const Room& room : kRooms) {
+        const Qt::Orientation direction = room.area == Qt::BottomDockWidgetArea ? Qt::Vertical : Qt::Horizontal;
+        const auto along = [direction](const QWidget* widget) { return direction == Qt::Vertical ? widget->height() : widget->width(); };
+        if (along(this) >= room.smallBelow) continue;
+        const int most = std::max(room.least, static_cast<int>(along(this) * room.most));
+        for (const auto& [id, dock] : m_docks) {
+            if (dock->isFloating() || !dock->isVisible() || dockWidgetArea(dock) != room.area || along(dock) <= most) continue;
+            resizeDocks({dock}, {most}, direction);
+            break;
+        }
     }
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
-    if (event->size().height() < event->oldSize().height()) QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
+    const QSize now = event->size(), before = event->oldSize();
+    if (now.height() < before.height() || now.width() < before.width()) QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
 }
 
 QDockWidget* MainWindow::dock(const QString& panel) const {

@@ -238,6 +238,16 @@ void TestNavigation::whatOneIsLedToIsShown() {
     settle();
     QCOMPARE(canvas()->scene()->filteredExprs, 0u);
     QVERIFY(canvas()->rectOf(context().selection().expr).isValid());
+    // In a module that was closed: once it is open the place is at the node and not at its box, and goes back when it closes.
+    context().expandToDepth(0);
+    settle();
+    context().navigateTo(convs[5]);
+    settle();
+    const auto current = [this] { return canvas()->scene()->item(canvas()->currentItem()).what; };
+    QCOMPARE(current().expr, context().selection().expr);
+    context().expandToDepth(0);
+    settle();
+    QVERIFY(current().kind == layout::ItemKind::Module && !current().open);
 }
 
 void TestNavigation::bookmarksSurviveReopening() {

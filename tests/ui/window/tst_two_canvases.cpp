@@ -33,6 +33,7 @@ class TestTwoCanvases : public test::WindowFixture {
     }
     void aKeySplitsAndCloses();
     void eachHasItsOwnView();
+    void aFittedPictureIsFittedAgain();
     void selectionIsShared();
     void eachHasItsOwnPath();
     void conesAreOfOneCanvas();
@@ -104,6 +105,25 @@ void TestTwoCanvases::eachHasItsOwnView() {
     QVERIFY(m_window->canvas() == first());
     QVERIFY(first()->scene()->items.size() > items);
     QCOMPARE(second()->scene()->items.size(), others);
+}
+
+void TestTwoCanvases::aFittedPictureIsFittedAgain() {
+    open(file("resnet18_slim.onnx"));
+    key(Qt::Key_Space);
+    split();
+    const auto seesAll = [](GraphCanvas* shown) {
+        return shown->camera().visible(shown->size()).contains(canvas::toQt(shown->scene()->bounds));
+    };
+    QTRY_VERIFY(seesAll(first()));
+    QTRY_VERIFY(seesAll(second()));
+    // What was moved keeps its middle.
+    first()->zoomBy(2);
+    const QPointF middle = first()->camera().centre;
+    m_window->resize(1100, 800);
+    QTest::qWait(50);
+    settle();
+    QCOMPARE(first()->camera().centre, middle);
+    QTRY_VERIFY(seesAll(second()));
 }
 
 void TestTwoCanvases::selectionIsShared() {
@@ -214,7 +234,10 @@ void TestTwoCanvases::anotherModelStandsBeside() {
         const context::Selection& there = other->context().selection();
         if (there.isNone()) continue;
         ++found;
-        QCOMPARE(there.qualname, context().selection().qualname);
+        // The one exporter folded batch normalisations into the convolutions before them.
+        QString folded = context().selection().qualname;
+        folded.replace(QStringLiteral("conv"), QStringLiteral("bn"));
+        QVERIFY2(there.qualname == context().selection().qualname || there.qualname == folded, qPrintable(there.qualname));
     }
     QVERIFY2(found > static_cast<int>(convs.size()) / 2, qPrintable(QString::number(found)));
 }

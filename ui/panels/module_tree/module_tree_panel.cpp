@@ -81,6 +81,13 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
     m_context.navigateTo(selection);
 }
 
+/// In a narrow panel the names need the room; the class stands in the tool tip and in the details.
+void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    constexpr int kCharacters = 36;
+    m_view->setColumnHidden(ModuleTreeModel::ClassColumn, width() < kCharacters * fontMetrics().averageCharWidth());
+}
+
 void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {
     const Selection selection = m_context.selectionOf(index.data(models::QualnameRole).toString());
     if (selection.kind != Selection::Kind::Scope) return;

@@ -22,6 +22,9 @@ class ModuleTreePanel : public QWidget {
     QTreeView* view() const { return m_view; }
     widgets::SearchField* filter() const { return m_filter; }
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void follow(const context::Selection& selection);
     void choose(const QModelIndex& index);

@@ -1,7 +1,6 @@
 #include "ui/panels/node_details/node_details_panel.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QScrollArea>
 #include <QSettings>
 #include <QToolButton>
@@ -14,6 +13,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/details.h"
 #include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -36,17 +36,13 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent),
       m_context(context),
       m_stats(context),
-      m_title(new QLabel),
-      m_subtitle(new QLabel),
+      m_title(new widgets::ElidedLabel),
+      m_subtitle(new widgets::ElidedLabel),
       m_watch(widgets::makeToolButton(QStringLiteral("watch"), tr("Watch point (F9)"), this)),
       m_end(widgets::makeToolButton(QStringLiteral("end"), tr("End point (Shift+F9)"), this)),
       m_header(new QWidget),
       m_area(new QScrollArea) {
-    for (QLabel* label : {m_title, m_subtitle}) {
-        label->setTextFormat(Qt::PlainText);
-        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    }
+    m_subtitle->setColorRole(theme::ColorRole::MutedText);
     m_watch->setCheckable(true);
     m_end->setCheckable(true);
     auto* names = new QVBoxLayout;
@@ -100,9 +96,6 @@ void NodeDetailsPanel::rebuild() {
         return;
     }
     m_title->setFont(theme::Theme::instance().titleFont());
-    QPalette muted = m_subtitle->palette();
-    muted.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
-    m_subtitle->setPalette(muted);
     auto* content = new QWidget;
     m_column = new QVBoxLayout(content);
     m_column->setContentsMargins(0, 0, 0, theme::kSmall);

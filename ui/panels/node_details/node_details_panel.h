@@ -6,13 +6,13 @@
 #include "ui/models/node_stats.h"
 #include "ui/panels/panel_info.h"
 
-class QLabel;
 class QScrollArea;
 class QToolButton;
 class QVBoxLayout;
 
 namespace sonde::widgets {
 class CollapsibleSection;
+class ElidedLabel;
 class KeyValueGrid;
 }  // namespace sonde::widgets
 
@@ -44,8 +44,8 @@ class NodeDetailsPanel : public QWidget {
 
     context::InspectorContext& m_context;
     models::NodeStats m_stats;
-    QLabel* m_title;
-    QLabel* m_subtitle;
+    widgets::ElidedLabel* m_title;
+    widgets::ElidedLabel* m_subtitle;
     QToolButton* m_watch;
     QToolButton* m_end;
     QWidget* m_header;

@@ -3,7 +3,6 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QScopedValueRollback>
 #include <QSettings>
 #include <QTableView>
@@ -13,6 +12,7 @@
 #include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/search_field.h"
 #include "ui/widgets/tool_button.h"
 
@@ -22,7 +22,7 @@ using context::InspectorContext;
 using context::Selection;
 
 NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)), m_count(new QLabel(this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("All nodes"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("nodeTable"));
@@ -33,8 +33,10 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     filter->setNavigable(false);
     filter->setPlaceholderText(tr("Filter nodes"));
     filter->setMaximumWidth(320);
+    filter->setMinimumWidth(120);
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->setSpacing(theme::kSmall);
     top->addWidget(filter, 1);
     top->addWidget(m_count, 2);
     m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute mean, range, zeros and bad elements of every value (Ctrl+Shift+V)"), this);
@@ -87,7 +89,7 @@ void NodeTablePanel::count() {
         if (sum > 0) parts << models::nodeColumns()[static_cast<std::size_t>(column)].title.toLower() + u' ' + models::nodeColumnText(column, sum);
     }
     m_count->setText(parts.join(QStringLiteral("  \u00b7  ")));
-    m_count->setToolTip(tr("Sums over the rows shown; time is that of the last run"));
+    m_count->setToolTip(m_count->text() + QLatin1Char('\n') + tr("Sums over the rows shown; time is that of the last run"));
 }
 
 base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {

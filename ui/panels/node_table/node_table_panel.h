@@ -5,9 +5,12 @@
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel_info.h"
 
-class QLabel;
 class QTableView;
 class QToolButton;
+
+namespace sonde::widgets {
+class ElidedLabel;
+}
 
 namespace sonde::panels {
 
@@ -29,7 +32,7 @@ class NodeTablePanel : public QWidget {
     models::NodeTableModel m_model;
     models::TableFilter m_proxy;
     QTableView* m_view;
-    QLabel* m_count;
+    widgets::ElidedLabel* m_count;
     QToolButton* m_measure;
     bool m_following = false;
 };

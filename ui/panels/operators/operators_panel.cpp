@@ -1,12 +1,12 @@
 #include "ui/panels/operators/operators_panel.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/labels.h"
 #include "ui/widgets/search_field.h"
 
 namespace sonde::panels {
@@ -15,7 +15,7 @@ using context::InspectorContext;
 using models::OperatorTableModel;
 
 OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)), m_count(new QLabel(this)) {
+    : QWidget(parent), m_context(context), m_model(context), m_view(makeTableView(tr("Operators"), this)), m_count(new widgets::ElidedLabel({}, this)) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("operatorTable"));
@@ -24,8 +24,10 @@ OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
     filter->setNavigable(false);
     filter->setPlaceholderText(tr("Filter operators"));
     filter->setMaximumWidth(320);
+    filter->setMinimumWidth(120);
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->setSpacing(theme::kSmall);
     top->addWidget(filter, 1);
     top->addWidget(m_count, 2);
     auto* column = new QVBoxLayout(this);
@@ -58,7 +60,7 @@ void OperatorsPanel::count() {
         if (sum > 0) text += QStringLiteral("  \u00b7  ") + models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' + models::nodeColumnText(kind, sum);
     }
     m_count->setText(text);
-    m_count->setToolTip(tr("Sums over the rows shown. A module that was traced into counts as what is inside of it"));
+    m_count->setToolTip(text + QLatin1Char('\n') + tr("Sums over the rows shown. A module that was traced into counts as what is inside of it"));
 }
 
 void OperatorsPanel::choose(const QModelIndex& row) {

@@ -6,8 +6,11 @@
 #include "ui/models/operator_table_model.h"
 #include "ui/panels/panel_info.h"
 
-class QLabel;
 class QTableView;
+
+namespace sonde::widgets {
+class ElidedLabel;
+}
 
 namespace sonde::panels {
 
@@ -27,7 +30,7 @@ class OperatorsPanel : public QWidget {
     models::OperatorTableModel m_model;
     models::TableFilter m_proxy;
     QTableView* m_view;
-    QLabel* m_count;
+    widgets::ElidedLabel* m_count;
 };
 
 PanelInfo operatorsPanel();
