@@ -30,7 +30,13 @@ class WindowFixture : public QObject {
         m_window->resize(size);
         m_window->show();
         QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        activate();
+    }
+    /// Keys reach the actions of the active window only.
+    void activate() {
+        if (m_window->isActiveWindow()) return;
         m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
     void closeWindow() {
         if (m_window) m_window->close();
@@ -46,7 +52,7 @@ class WindowFixture : public QObject {
         settle();
     }
     void key(Qt::Key which, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
-        m_window->activateWindow();
+        activate();
         canvas()->setFocus();
         QTest::keyClick(canvas(), which, modifiers);
         QCoreApplication::processEvents();
