@@ -255,8 +255,8 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double
     painter.drawRoundedRect(box, Card::kRadius + gap, Card::kRadius + gap);
 }
 
-/// A stub and where its value is made, or an item and all stubs that stand for what it makes: dashed lines lead from one to
-/// the other as if they were joined.
+/// A stub and where its value is made, joined by a dashed line; or an item and all stubs that stand for what it makes, set
+/// off only: a fan of lines would cover what lies between.
 void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double scale) const {
     constexpr std::size_t kMost = 400;
     const layout::SceneLayout& scene = m_index->scene();
@@ -267,8 +267,8 @@ void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double sca
     const auto link = [&](const layout::SceneItem& source, const layout::SceneItem& stub) {
         const bool across = scene.direction == layout::Direction::LeftRight;
         const QRectF from = toQt(source.rect), to = toQt(stub.rect);
-        painter.drawLine(across ? QPointF(from.right(), from.center().y()) : QPointF(from.center().x(), from.bottom()),
-                         across ? QPointF(to.left(), to.center().y()) : QPointF(to.center().x(), to.top()));
+        if (isStub) painter.drawLine(across ? QPointF(from.right(), from.center().y()) : QPointF(from.center().x(), from.bottom()),
+                                     across ? QPointF(to.left(), to.center().y()) : QPointF(to.center().x(), to.top()));
         const QRectF other = isStub ? from : to;
         painter.drawRoundedRect(other.adjusted(-2, -2, 2, 2), Card::kRadius + 2, Card::kRadius + 2);
     };
