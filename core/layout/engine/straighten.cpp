@@ -11,7 +11,7 @@ namespace {
 
 using Index = std::uint32_t;
 constexpr double kAlmost = 10;  ///< so far aside is as good as straight
-constexpr double kFarthest = 24;  ///< together, along a chain: edges that pass by must not lie far off
+constexpr double kFarthest = 96;  ///< together, along a chain: edges that pass by must not lie far off
 
 class Straightener {
   public:

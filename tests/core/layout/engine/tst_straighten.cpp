@@ -39,8 +39,11 @@ class TestStraighten : public QObject {
     }
 
     void driftsDoNotAddUpToALongWay() {
-        // 9 each time; the fourth would be moved by 27, and the ones below it begin anew.
-        QCOMPARE(Column({100, 109, 118, 127}).straightened(), (std::vector<double>{100, 100, 100, 127}));
+        // 9 each time; the last one would be moved by 99.
+        std::vector<double> lefts, expected(11, 100);
+        for (int i = 0; i < 12; ++i) lefts.push_back(100 + 9 * i);
+        expected.push_back(199);
+        QCOMPARE(Column(lefts).straightened(), expected);
     }
 
     void neighboursKeepTheirDistance() {
