@@ -1,5 +1,7 @@
 #include "ui/context/job.h"
 
+#include "ui/context/free_later.h"
+
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QMetaObject>
@@ -79,7 +81,11 @@ void Job::launch(quint64 number, Task task) {
         };
         Deliver deliver = task(context);
         task = {};  // what it captured is freed here and not on the receiving thread
-        link->post([number, deliver = std::move(deliver)](Job& job) { job.workerDone(number, deliver); });
+        link->post([number, deliver = std::move(deliver)](Job& job) mutable {
+            const bool wanted = number == job.m_active;
+            job.workerDone(number, deliver);
+            if (!wanted) freeLater(std::make_shared<Deliver>(std::move(deliver)));  // with the result that nobody took
+        });
     });
 }
 
@@ -109,5 +115,11 @@ void Job::abandon() {
 }
 
 void Job::waitForAll() { workers().waitForDone(); }
+
+void freeLater(std::shared_ptr<const void> what) {
+    if (!what || !QCoreApplication::instance()) return;
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(), [what = std::move(what)]() mutable { workers().start([what = std::move(what)] {}); }, Qt::QueuedConnection);
+}
 
 }  // namespace sonde::context

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "ui/context/free_later.h"
+
 using sonde::base::Progress;
 using sonde::base::WorkContext;
 using sonde::context::Job;
@@ -24,6 +26,7 @@ class TestJob : public QObject {
     void abandonedWorkDeliversNothing();
     void theReceiverMayGoAway();
     void progressArrives();
+    void whatNobodyTakesIsFreedByAWorker();
 };
 
 namespace {
@@ -114,6 +117,29 @@ void TestJob::progressArrives() {
     QTRY_VERIFY(done);
     QVERIFY(progressed.count() >= 1);
     QVERIFY2(progressed.count() < 100, "reports must not flood the receiving thread");
+}
+
+/// A large model that nobody wants any more must not stop the window while it is freed.
+void TestJob::whatNobodyTakesIsFreedByAWorker() {
+    struct Large {
+        explicit Large(std::atomic<std::thread::id>* at) : freedOn(at) {}
+        ~Large() { *freedOn = std::this_thread::get_id(); }
+        std::atomic<std::thread::id>* freedOn;
+    };
+    std::atomic<std::thread::id> abandoned{}, given{};
+    Job job;
+    std::atomic<bool> made{false};
+    job.start([&](const WorkContext&) { made = true; return std::make_shared<Large>(&abandoned); }, [](const std::shared_ptr<Large>&) { QFAIL("nobody wants it"); });
+    while (!made) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    job.abandon();
+    QTRY_VERIFY(abandoned.load() != std::thread::id());
+    QVERIFY(abandoned.load() != std::this_thread::get_id());
+    auto large = std::make_shared<Large>(&given);
+    sonde::context::freeLater(large);
+    large.reset();
+    QVERIFY(given.load() == std::thread::id());  // not before the event is over
+    QTRY_VERIFY(given.load() != std::thread::id());
+    QVERIFY(given.load() != std::this_thread::get_id());
 }
 
 QTEST_GUILESS_MAIN(TestJob)

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <memory>
+
+namespace sonde::context {
+
+/// Lets go of `what` on a worker thread, after the events that are being handled: a large model takes longer to free than
+/// a frame may last. Whoever shares it is to let go of it before.
+void freeLater(std::shared_ptr<const void> what);
+
+}  // namespace sonde::context
