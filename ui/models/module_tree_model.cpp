@@ -1,6 +1,7 @@
 #include "ui/models/module_tree_model.h"
 
 #include "ui/models/node_text.h"
+#include "ui/models/short_text.h"
 
 namespace {
 
@@ -100,7 +101,7 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case NameColumn:
-            return id == 0 ? m_rootName : qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1);
+            return id == 0 ? m_rootName : oneLine(qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1));
         case ClassColumn: return shortClass(module.moduleClass);
         case ParametersColumn: return m_parameters[id] == 0 ? QString() : shortCount(m_parameters[id]);
         default: return {};

@@ -1,11 +1,11 @@
 #include "ui/models/node_text.h"
 
+#include "ui/models/short_text.h"
+
 #include <algorithm>
 
 namespace sonde::models {
 namespace {
-
-constexpr std::size_t kLongestText = 300;  // a hostile file may hold megabytes
 
 QString dimsText(const std::vector<std::int64_t>& dims) {
     if (dims.empty()) return QStringLiteral("scalar");
@@ -23,13 +23,6 @@ QString dimsText(const std::vector<tensor::Dim>& dims) {
 }
 
 }  // namespace
-
-QString shown(std::string_view text) {
-    QString whole = QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min(text.size(), kLongestText)));
-    for (QChar& c : whole)
-        if (c.category() == QChar::Other_Control) c = u' ';
-    return text.size() > kLongestText ? whole + QChar(0x2026) : whole;
-}
 
 QString shortClass(std::string_view moduleClass) {
     const QString whole = shown(moduleClass);
@@ -50,7 +43,7 @@ QString operatorText(const graph::Expr& expr) {
 
 QString qualnameText(const QString& qualname) {
     if (qualname.isNull()) return QStringLiteral("—");
-    return qualname.isEmpty() ? QStringLiteral("(root)") : qualname;
+    return qualname.isEmpty() ? QStringLiteral("(root)") : oneLine(qualname);
 }
 
 QString moduleText(const graph::Expr& expr) {

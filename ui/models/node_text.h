@@ -6,7 +6,7 @@
 
 namespace sonde::models {
 
-/// Text of a file as the window shows it: at most 300 characters, control characters as blanks.
+/// Text of a file as the window shows it, on one line and not longer than a name can be read: see short_text.h.
 QString shown(std::string_view text);
 
 /// The name that people know an operation by: "Conv", "add", "Conv2d".

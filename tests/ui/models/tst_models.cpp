@@ -14,6 +14,8 @@
 #include "ui/models/message_model.h"
 #include "ui/models/module_tree_model.h"
 #include "ui/models/node_search.h"
+#include "ui/models/node_text.h"
+#include "ui/models/short_text.h"
 #include "ui/models/node_table_model.h"
 #include "ui/models/operator_table_model.h"
 #include "ui/models/watch_list_model.h"
@@ -39,6 +41,7 @@ class TestModels : public QObject {
     void historyGoesBackAndForward();
     void aFailedOpenKeepsTheModel();
     void anUnreadableInputIsReported();
+    void namesAreShownOnOneLine();
 
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
@@ -232,6 +235,21 @@ void TestModels::anUnreadableInputIsReported() {
     QVERIFY(context.runState() == RunState::Failed);
     QVERIFY(banner.count() >= 1);
     QVERIFY(context.inputs().front().error.has_value());
+}
+
+void TestModels::namesAreShownOnOneLine() {
+    QCOMPARE(models::shown("layer1.0.conv1"), QStringLiteral("layer1.0.conv1"));
+    QCOMPARE(models::shown("a\nb\tc\u2028d\u2029e"), QStringLiteral("a b c d e"));
+    QCOMPARE(models::shown("\u202ex\u202c \u2067y\u2069"), QStringLiteral(" x   y "));
+    QCOMPARE(models::shown("\u05d0\u0628"), QStringLiteral("\u05d0\u0628"));
+    // 300 characters stay: 180 of the beginning, the sign, 119 of the end.
+    QCOMPARE(models::shown(std::string(300, 'a')).size(), 300);
+    QCOMPARE(models::shown(std::string(200, 'a') + std::string(200, 'b')), QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
+    QCOMPARE(models::shown(std::string(2000, 'a') + std::string(1'000'000, 'b')), QString(180, u'a') + QChar(0x2026) + QString(119, u'b'));
+    QCOMPARE(models::brief(std::string(50, 'a') + std::string(50, 'b')), QString(36, u'a') + QChar(0x2026) + QString(23, u'b'));
+    std::string brains;
+    for (int i = 0; i < 400; ++i) brains += "\U0001F9E0";
+    for (const QChar c : {models::shown(brains)[179], models::shown("x" + brains)[179]}) QVERIFY(!c.isHighSurrogate());
 }
 
 QTEST_GUILESS_MAIN(TestModels)
