@@ -53,16 +53,17 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setTransform(m_camera.transform(size()), true);
     const double scale = m_camera.scale;
+    const QRectF seen = m_camera.visible(size()).adjusted(-20, -20, 20, 20);
     const ItemId current = currentItem();
-    if (m_hoverEdge >= 0) m_painter->paintEdgeHighlight(painter, m_hoverEdge, scale);
+    if (m_hoverEdge >= 0) m_painter->paintEdgeHighlight(painter, m_hoverEdge, seen, scale);
     if (m_hoverItem && m_hoverItem != current && !scene()->item(m_hoverItem).what.open)
-        m_painter->paintHighlight(painter, m_hoverItem, scale, false);
+        m_painter->paintHighlight(painter, m_hoverItem, seen, scale, false);
     for (const graph::NodeId node : m_context.selectedNodes()) {
         const ItemId item = scene()->itemOf(m_context.graph().node(node).producer);
         if (item && item != current && m_context.selectedNodes().size() > 1)
-            m_painter->paintHighlight(painter, item, scale, true);
+            m_painter->paintHighlight(painter, item, seen, scale, true);
     }
-    if (current) m_painter->paintHighlight(painter, current, scale, true);
+    if (current) m_painter->paintHighlight(painter, current, seen, scale, true);
     painter.restore();
     if (m_drag == Drag::SelectBox || m_drag == Drag::ZoomBox) {
         QColor fill = style().color(ColorRole::SelectionOutline);

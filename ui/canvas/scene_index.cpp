@@ -73,33 +73,42 @@ bool SceneIndex::isWide(const Span& span) const {
     return (span.right - span.left + 1) * static_cast<qint64>(span.bottom - span.top + 1) > kWideSpan;
 }
 
-SceneIndex::Found SceneIndex::within(const QRectF& area) const {
-    Found found;
-    const layout::Rect wanted{area.x(), area.y(), area.width(), area.height()};
-    const auto seen = [&wanted](const layout::Rect& r) {
-        return r.x <= wanted.right() && wanted.x <= r.right() && r.y <= wanted.bottom() && wanted.y <= r.bottom();
-    };
+namespace {
+
+bool touch(const layout::Rect& r, const QRectF& area) {
+    return r.x <= area.right() && area.left() <= r.right() && r.y <= area.bottom() && area.top() <= r.bottom();
+}
+
+}  // namespace
+
+template <typename Seen>
+std::vector<std::uint32_t> SceneIndex::collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list, const std::vector<std::uint32_t>& wide, const Seen& isSeen) const {
+    std::vector<std::uint32_t> found;
     const Span span = spanOf(area);
     for (int y = span.top; y <= span.bottom; ++y) {
         for (int x = span.left; x <= span.right; ++x) {
-            const Cell& cell = m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) + static_cast<std::size_t>(x)];
-            found.items.insert(found.items.end(), cell.items.begin(), cell.items.end());
-            found.edges.insert(found.edges.end(), cell.edges.begin(), cell.edges.end());
+            const auto& here = m_cells[static_cast<std::size_t>(y) * static_cast<std::size_t>(m_columns) + static_cast<std::size_t>(x)].*list;
+            found.insert(found.end(), here.begin(), here.end());
         }
     }
-    found.items.insert(found.items.end(), m_wideItems.begin(), m_wideItems.end());
-    found.edges.insert(found.edges.end(), m_wideEdges.begin(), m_wideEdges.end());
-    sortUnique(found.items);
-    sortUnique(found.edges);
-    std::erase_if(found.items, [&](std::uint32_t i) { return !seen(m_scene->items[i].rect); });
-    std::erase_if(found.edges, [&](std::uint32_t i) { return !seen(m_scene->edges[i].path.bounds()); });
+    found.insert(found.end(), wide.begin(), wide.end());
+    sortUnique(found);
+    std::erase_if(found, [&](std::uint32_t i) { return !isSeen(i); });
     return found;
 }
 
+std::vector<std::uint32_t> SceneIndex::itemsWithin(const QRectF& area) const {
+    return collect(area, &Cell::items, m_wideItems, [&](std::uint32_t i) { return touch(m_scene->items[i].rect, area); });
+}
+
+SceneIndex::Found SceneIndex::within(const QRectF& area) const {
+    return {itemsWithin(area), collect(area, &Cell::edges, m_wideEdges, [&](std::uint32_t i) { return touch(m_scene->edges[i].path.bounds(), area); })};
+}
+
 layout::ItemId SceneIndex::itemAt(QPointF place) const {
-    const Found found = within(QRectF(place, QSizeF(0, 0)));
+    const std::vector<std::uint32_t> items = itemsWithin(QRectF(place, QSizeF(0, 0)));
     // Parents stand before their children: the last one is the innermost.
-    return found.items.empty() ? layout::ItemId() : layout::ItemId(static_cast<std::size_t>(found.items.back()));
+    return items.empty() ? layout::ItemId() : layout::ItemId(static_cast<std::size_t>(items.back()));
 }
 
 int SceneIndex::edgeAt(QPointF place, double reach) const {

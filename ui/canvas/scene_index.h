@@ -28,6 +28,7 @@ class SceneIndex {
         std::vector<std::uint32_t> edges;
     };
     Found within(const QRectF& area) const;
+    std::vector<std::uint32_t> itemsWithin(const QRectF& area) const;  ///< the items alone
 
     /// How many open boxes are around an item.
     int depth(layout::ItemId item) const { return m_depth[item.index()]; }
@@ -45,6 +46,8 @@ class SceneIndex {
         int left, top, right, bottom;
     };
     Span spanOf(const QRectF& area) const;
+    template <typename Seen>
+    std::vector<std::uint32_t> collect(const QRectF& area, std::vector<std::uint32_t> Cell::*list, const std::vector<std::uint32_t>& wide, const Seen& isSeen) const;
     bool isWide(const Span& span) const;
 
     std::shared_ptr<const layout::SceneLayout> m_scene;

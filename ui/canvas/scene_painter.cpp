@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/analysis/node_measures.h"
+#include "ui/canvas/edge_path.h"
 
 namespace sonde::canvas {
 
@@ -13,16 +14,8 @@ namespace {
 
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
+constexpr double kWidestLabel = 180;
 constexpr double kLabelScale = 0.65;  ///< types stand on edges from this zoom on
-
-QPainterPath painterPath(const layout::Path& path) {
-    QPainterPath out;
-    if (path.empty()) return out;
-    out.moveTo(toQt(path.start()));
-    for (std::size_t i = 1; i + 2 < path.points.size(); i += 3)
-        out.cubicTo(toQt(path.points[i]), toQt(path.points[i + 1]), toQt(path.points[i + 2]));
-    return out;
-}
 
 /// The head of an arrow whose tip is the path's end.
 QPolygonF arrowHead(const layout::Path& path, double size) {
@@ -56,19 +49,19 @@ ScenePainter::ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_
     : m_index(std::move(index)), m_items(std::move(graph), std::move(measure), style),
       m_labelFont(canvasFont(TextRole::Small, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
 
-void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow) const {
+void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow, const QRectF& area) const {
     const layout::SceneEdge& edge = m_index->scene().edges[id];
     if (edge.path.empty()) return;
     painter.setPen(pen);
     painter.setBrush(Qt::NoBrush);
-    painter.drawPath(painterPath(edge.path));
-    if (arrow <= 0) return;
+    painter.drawPath(painterPath(edge.path, area));
+    if (arrow <= 0 || (!area.isEmpty() && !area.contains(toQt(edge.path.end())))) return;
     painter.setPen(Qt::NoPen);
     painter.setBrush(pen.color());
     painter.drawPolygon(arrowHead(edge.path, arrow));
 }
 
-void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const {
+void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale, const QRectF& area) const {
     const QColor color = m_items.style().color(ColorRole::Edge);
     const Detail detail = detailAt(scale);
     if (detail == Detail::Block) {
@@ -90,7 +83,7 @@ void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t
     for (const std::uint32_t id : edges) {
         const double width = m_items.style().edgeWidths ? sizeWidth(m_items.graph(), m_index->scene().edges[id]) : kEdgeWidth;
         pen.setWidthF(seenWidth(width, scale));
-        paintEdge(painter, id, pen, kArrow + std::max(0.0, width - kEdgeWidth));
+        paintEdge(painter, id, pen, kArrow + std::max(0.0, width - kEdgeWidth), area);
     }
 }
 
@@ -99,9 +92,31 @@ QRectF ScenePainter::labelRect(std::uint32_t id) const {
     const QString text = edgeText(m_items.graph(), edge);
     if (text.isEmpty() || edge.fromStub) return {};
     const TextMeasure& measure = m_items.measure();
-    const QSizeF size(std::min(measure.width(TextRole::Small, text), 180.0) + 6, measure.height(TextRole::Small));
+    const QSizeF size(std::min(measure.width(TextRole::Small, text), kWidestLabel) + 6, measure.height(TextRole::Small));
     const QPointF at = toQt(edge.labelAt);
     return {at - QPointF(size.width(), size.height()) / 2, size};
+}
+
+std::vector<std::uint32_t> ScenePainter::labelsNear(QPointF place) const {
+    // A label is not wider than a cell nor higher, so that one which overlaps stands in the same or in the next.
+    constexpr double kCell = kWidestLabel + 6;
+    const auto cell = [](double x, double y) {
+        const auto at = [](double v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(v / kCell))) & 0xffffffffU; };
+        return at(x) << 32 | at(y);
+    };
+    const std::vector<layout::SceneEdge>& edges = m_index->scene().edges;
+    if (m_labelCells.empty()) {
+        for (std::uint32_t i = 0; i < edges.size(); ++i)
+            if (!edges[i].fromStub) m_labelCells[cell(edges[i].labelAt.x, edges[i].labelAt.y)].push_back(i);
+    }
+    std::vector<std::uint32_t> found;
+    for (const double dx : {-kCell, 0.0, kCell}) {
+        for (const double dy : {-kCell, 0.0, kCell}) {
+            const auto here = m_labelCells.find(cell(place.x() + dx, place.y() + dy));
+            if (here != m_labelCells.end()) found.insert(found.end(), here->second.begin(), here->second.end());
+        }
+    }
+    return found;
 }
 
 bool ScenePainter::labelShown(std::uint32_t id) const {
@@ -109,8 +124,7 @@ bool ScenePainter::labelShown(std::uint32_t id) const {
     const QRectF rect = labelRect(id);
     bool shown = !rect.isEmpty();
     if (shown) {
-        const SceneIndex::Found near = m_index->within(rect.adjusted(-180, 0, 180, 0));
-        for (const std::uint32_t item : near.items) {
+        for (const std::uint32_t item : m_index->itemsWithin(rect)) {
             const layout::SceneItem& other = m_index->scene().items[item];
             if (!shown) break;
             const QRectF box = toQt(other.rect);
@@ -119,9 +133,9 @@ bool ScenePainter::labelShown(std::uint32_t id) const {
                                     : !box.intersects(rect);
         }
         // Of two labels that would overlap the first edge's stays, whatever part of the picture is painted.
-        for (const std::uint32_t other : near.edges) {
-            if (!shown || other >= id) break;
-            shown = !labelRect(other).intersects(rect);
+        for (const std::uint32_t other : labelsNear(rect.center())) {
+            if (!shown) break;
+            shown = other >= id || !labelRect(other).intersects(rect);
         }
     }
     m_labelState[id] = shown ? 1 : 0;
@@ -134,7 +148,7 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
     for (const std::uint32_t id : edges) {
         if (!labelShown(id)) continue;
         const QRectF rect = labelRect(id);
-        const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), 180);
+        const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
         QColor ground = style.color(ColorRole::EdgeLabelGround);
         ground.setAlphaF(0.88F);
         painter.setPen(Qt::NoPen);
@@ -149,14 +163,15 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
 void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const {
     // Labels and marks stick out of what they belong to.
     constexpr double kReach = 100;
-    const SceneIndex::Found found = m_index->within(area.adjusted(-kReach, -20, kReach, 20));
+    const QRectF around = area.adjusted(-kReach, -20, kReach, 20);
+    const SceneIndex::Found found = m_index->within(around);
     const layout::SceneLayout& scene = m_index->scene();
     const Detail detail = detailAt(scale);
     painter.setRenderHint(QPainter::Antialiasing, detail != Detail::Block);
     painter.setRenderHint(QPainter::TextAntialiasing);
     for (const std::uint32_t id : found.items)
         if (scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
-    paintEdges(painter, found.edges, scale);
+    paintEdges(painter, found.edges, scale, around);
     if (detail >= Detail::Full) {
         paintPorts(painter, found.edges, scale);
         for (const std::uint32_t id : found.items)
@@ -225,13 +240,13 @@ void ScenePainter::paintNested(QPainter& painter, const SceneMarks& marks, doubl
     std::vector<std::uint32_t> edges(m_index->scene().edges.size());
     for (std::uint32_t i = 0; i < edges.size(); ++i) edges[i] = i;
     groups.enter(QStringLiteral("edges"));
-    paintEdges(painter, edges, scale);
+    paintEdges(painter, edges, scale, {});
     paintPorts(painter, edges, scale);
     paintLabels(painter, edges);
     groups.leave();
 }
 
-void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double scale, bool selected) const {
+void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const QRectF& area, double scale, bool selected) const {
     const layout::SceneLayout& scene = m_index->scene();
     const CanvasStyle& style = m_items.style();
     const double width = seenWidth(selected ? 2.4 : 2.0, scale);
@@ -242,7 +257,7 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, double
         const bool incoming = scene.edges[edges[i]].to == item;
         const ColorRole role = incoming ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput;
         paintEdge(painter, static_cast<std::uint32_t>(edges[i]),
-                  QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5);
+                  QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5, area);
     }
     paintLinks(painter, item, scale);
     if (scale >= kLabelScale && edges.size() <= kMost)
@@ -281,11 +296,11 @@ void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double sca
         if (scene.items[i].source == item) link(scene.item(item), scene.items[i]), ++drawn;
 }
 
-void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, double scale) const {
+void ScenePainter::paintEdgeHighlight(QPainter& painter, int edge, const QRectF& area, double scale) const {
     paintEdge(painter, static_cast<std::uint32_t>(edge),
               QPen(m_items.style().color(ColorRole::EdgeHighlight), seenWidth(2.2, scale), Qt::SolidLine, Qt::FlatCap,
                    Qt::RoundJoin),
-              kArrow + 1.5);
+              kArrow + 1.5, area);
     if (scale >= kLabelScale) paintLabels(painter, {static_cast<std::uint32_t>(edge)});
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "ui/canvas/item_painter.h"
@@ -26,7 +27,7 @@ class ScenePainter {
 
     /// The edges alone.
     void paintEdges(QPainter& painter, const QRectF& area, double scale) const {
-        paintEdges(painter, m_index->within(area).edges, scale);
+        paintEdges(painter, m_index->within(area).edges, scale, area.adjusted(-20, -20, 20, 20));
     }
 
     /// The whole scene box by box, for vector files: `enter` is told the title of each box before it is drawn and
@@ -38,12 +39,12 @@ class ScenePainter {
     void paintNested(QPainter& painter, const SceneMarks& marks, double scale, const Groups& groups) const;
 
     /// Edges that end at an item in one colour, those that begin there in another, and the outline of the item.
-    void paintHighlight(QPainter& painter, layout::ItemId item, double scale, bool selected) const;
-    void paintEdgeHighlight(QPainter& painter, int edge, double scale) const;
+    void paintHighlight(QPainter& painter, layout::ItemId item, const QRectF& area, double scale, bool selected) const;
+    void paintEdgeHighlight(QPainter& painter, int edge, const QRectF& area, double scale) const;
 
   private:
-    void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
-    void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow) const;
+    void paintEdges(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale, const QRectF& area) const;
+    void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow, const QRectF& area) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
     void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
     void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
@@ -52,12 +53,15 @@ class ScenePainter {
     const std::vector<float>& portRooms() const;
     QRectF labelRect(std::uint32_t edge) const;
     bool labelShown(std::uint32_t edge) const;
+    /// Edges whose labels stand near a place.
+    std::vector<std::uint32_t> labelsNear(QPointF place) const;
     void paintWithin(QPainter& painter, const SceneMarks& marks, layout::ItemId item, double scale, const Groups& groups) const;
 
     std::shared_ptr<const SceneIndex> m_index;
     ItemPainter m_items;
     QFont m_labelFont;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
+    mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 
