@@ -8,6 +8,7 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/legend.h"
 #include "ui/canvas/overview_map.h"
+#include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 
@@ -96,7 +97,7 @@ void CanvasOverlays::refreshPath() {
         constexpr qsizetype kMost = 8;
         while (scope.valid() && parts.size() < kMost) {
             const graph::Scope& at = graph.scope(scope);
-            const QString whole = at.qualname.empty() ? QString::fromStdString(graph.name) : QString::fromStdString(at.qualname);
+            const QString whole = models::shown(at.qualname.empty() ? graph.name : at.qualname);
             const QString tail = at.qualname.empty() ? whole : whole.mid(whole.lastIndexOf(u'.') + 1);
             // The colour stands in the text itself: a label keeps the link colour that it had when its text was set.
             parts.prepend(QStringLiteral("<a style='text-decoration:none; color:%3' href='%1'>%2</a>")

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/free_later.h"
 
 namespace sonde::canvas {
 
@@ -14,6 +15,8 @@ struct GraphCanvas::Transition {
         std::uint32_t item;
         QRectF from;  ///< in units of the new scene; null if the item is new
     };
+    ~Transition() { context::freeLater(std::move(before)); }
+
     std::shared_ptr<ScenePainter> before;
     Camera cameraBefore;
     std::vector<Move> moves;

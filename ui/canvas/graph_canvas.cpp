@@ -160,7 +160,7 @@ void GraphCanvas::clearScene() {
     m_layoutJob.abandon();
     m_previewJob.abandon();
     ++m_layoutNumber;
-    m_painter.reset();
+    context::freeLater(std::move(m_painter));
     m_transition.reset();
     m_marks.flags.clear();
     m_marks.previews.reset();
@@ -270,6 +270,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (before && !m_firstLayout && final) startTransition(before, cameraBefore);
+    if (before && !m_transition) context::freeLater(before);
     if (final) {
         m_firstLayout = false;
         m_keptPlace.reset();

@@ -1,5 +1,6 @@
 // The part of InspectorContext that opens models and keeps what is remembered of them.
 
+#include "ui/context/free_later.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/remembered.h"
 
@@ -91,7 +92,7 @@ void InspectorContext::close() {
     keep();
     m_fileWatch.watch({});
     dropDocument();
-    m_whole.reset();
+    context::freeLater(std::move(m_whole));
     m_graphs.clear();
     m_shownGraph = 0;
     m_traceOptions = {};
@@ -100,6 +101,9 @@ void InspectorContext::close() {
 }
 
 void InspectorContext::dropDocument() {
+    context::freeLater(m_document);
+    context::freeLater(m_outline);
+    context::freeLater(m_recording);
     m_readJob.abandon();
     m_runJob.abandon();
     m_peekJob.abandon();
@@ -168,6 +172,7 @@ void InspectorContext::adopt(Loaded loaded) {
     const bool same = m_document && m_document->location == loaded.document->location;
     const std::string selected = same && m_selection.node.valid() ? graph().node(m_selection.node).name : std::string();
     if (m_document) keep();
+    context::freeLater(m_whole);
     m_whole = loaded.document;
     m_graphs.clear();
     if (m_whole->original) m_graphs.push_back(kBeforePasses);

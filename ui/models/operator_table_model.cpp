@@ -9,13 +9,28 @@ namespace sonde::models {
 using context::InspectorContext;
 
 OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
-    connect(&context, &InspectorContext::documentOpened, this, &OperatorTableModel::take);
-    connect(&context, &InspectorContext::documentClosed, this, &OperatorTableModel::take);
-    connect(&context, &InspectorContext::runFinished, this, &OperatorTableModel::take);
+    connect(&context, &InspectorContext::documentOpened, this, &OperatorTableModel::changed);
+    connect(&context, &InspectorContext::documentClosed, this, &OperatorTableModel::changed);
+    connect(&context, &InspectorContext::runFinished, this, &OperatorTableModel::changed);
     take();
 }
 
+void OperatorTableModel::setLive(bool live) {
+    m_live = live;
+    if (live && m_stale) take();
+}
+
+void OperatorTableModel::changed() {
+    if (m_live) return take();
+    m_stale = true;
+    beginResetModel();
+    m_rows.clear();
+    m_totalTime = 0;
+    endResetModel();
+}
+
 void OperatorTableModel::take() {
+    m_stale = false;
     beginResetModel();
     m_rows.clear();
     m_totalTime = 0;

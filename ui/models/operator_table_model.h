@@ -20,6 +20,10 @@ class OperatorTableModel : public QAbstractTableModel {
     /// The nodes of a row, in the order of the program: the first output of each operation.
     const std::vector<graph::NodeId>& nodes(int row) const { return m_rows[static_cast<std::size_t>(row)].nodes; }
 
+    /// Whether changes are followed at once, as at first. If not, the table is empty after one until it is followed again:
+    /// nobody looks at it, and adding up a large model takes a while.
+    void setLive(bool live);
+
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
@@ -32,12 +36,14 @@ class OperatorTableModel : public QAbstractTableModel {
         double parameters = 0, bytes = 0, time = 0;
     };
 
+    void changed();
     void take();
     double number(const Row& row, int column) const;
 
     context::InspectorContext& m_context;
     std::vector<Row> m_rows;
     double m_totalTime = 0;
+    bool m_live = true, m_stale = false;
 };
 
 }  // namespace sonde::models

@@ -20,6 +20,7 @@ EmptyState::EmptyState(const QString& icon, const QString& title, const QString&
     for (QLabel* label : {m_title, m_text}) {
         label->setWordWrap(true);
         label->setTextFormat(Qt::PlainText);
+        label->setMinimumWidth(1);  // a long word must not widen the window
     }
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);

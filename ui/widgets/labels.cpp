@@ -21,7 +21,8 @@ ElidedLabel::ElidedLabel(const QString& text, QWidget* parent) : QWidget(parent)
 void ElidedLabel::setText(const QString& text) {
     // One line is one line, whatever a name from a file holds.
     m_text = text;
-    m_text.replace(QLatin1Char('\n'), QLatin1Char(' '));
+    for (QChar& c : m_text)
+        if (c == QLatin1Char('\n') || c == QLatin1Char('\r') || c == QChar(QChar::LineSeparator) || c == QChar(QChar::ParagraphSeparator)) c = QLatin1Char(' ');
     setAccessibleName(m_text);
     updateGeometry();
     update();

@@ -41,6 +41,7 @@ class TestModels : public QObject {
     void historyGoesBackAndForward();
     void aFailedOpenKeepsTheModel();
     void anUnreadableInputIsReported();
+    void operatorsAreAddedUpWhenLookedAt();
     void namesAreShownOnOneLine();
 
   private:
@@ -235,6 +236,20 @@ void TestModels::anUnreadableInputIsReported() {
     QVERIFY(context.runState() == RunState::Failed);
     QVERIFY(banner.count() >= 1);
     QVERIFY(context.inputs().front().error.has_value());
+}
+
+void TestModels::operatorsAreAddedUpWhenLookedAt() {
+    InspectorContext context;
+    models::OperatorTableModel operators(context);
+    operators.setLive(false);
+    QVERIFY(load(context, modelFile()));
+    QCOMPARE(operators.rowCount(), 0);
+    operators.setLive(true);
+    QVERIFY(operators.rowCount() > 3);
+    operators.setLive(false);
+    QVERIFY(operators.rowCount() > 3);  // still those of this model
+    context.close();
+    QCOMPARE(operators.rowCount(), 0);
 }
 
 void TestModels::namesAreShownOnOneLine() {

@@ -15,8 +15,6 @@
 #include <QTextBrowser>
 #include <QtTest>
 
-#include <random>
-
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
 #include "ui/dialogs/help_viewer.h"
@@ -61,7 +59,6 @@ class TestNavigation : public QObject {
     void everyPassOfALoopCanBeChosen();
     void theTakenBranchIsMarked();
     void selectionStaysInViewInASmallerWindow();
-    void twoThousandRandomActions();
 
   private:
     static QString file(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(name); }
@@ -483,58 +480,6 @@ void TestNavigation::selectionStaysInViewInASmallerWindow() {
     settle();
     QVERIFY(QRectF(canvas()->rect()).intersects(canvas()->rectOf(corner)));
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->rectOf(corner)));
-}
-
-/// What a person might do, in any order; nothing may crash, get stuck, or grow.
-void TestNavigation::twoThousandRandomActions() {
-    open(transformer());
-    std::mt19937 random(7);
-    const auto any = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
-    const auto& graph = context().graph();
-    std::vector<graph::NodeId> nodes = find("not is:weight");
-    const auto step = [&] {
-        switch (any(22)) {
-            case 0: context().navigateTo(nodes[any(nodes.size())]); break;
-            case 1: context().setExpanded(graph::ScopeId(any(graph.scopeCount())), any(2)); break;
-            case 2: context().expandToDepth(static_cast<int>(any(4))); break;
-            case 3: m_window->searchBar()->search(QStringList{"op:linear", "ln", "near:2:#40", "(", "shape:[...]", "nothing"}[static_cast<qsizetype>(any(6))]); break;
-            case 4: m_window->searchBar()->next(); break;
-            case 5: context().goBack(); break;
-            case 6: context().goForward(); break;
-            case 7: canvas()->zoomBy(any(2) ? 1.6 : 0.6); break;
-            case 8: canvas()->fit(); break;
-            case 9: context().setFolds(any(2)); break;
-            case 10: context().stepInstance(any(2) ? 1 : -1); break;
-            case 11: context().focusConeOfSelection(any(2), true); break;
-            case 12: context().focusCone(true, any(2), static_cast<int>(1 + any(6))); break;
-            case 13: context().hideSelection(); break;
-            case 14: context().showEverything(); break;
-            case 15: context().toggleBookmark(context().selection()); break;
-            case 16: context().setDirection(any(2) ? layout::Direction::LeftRight : layout::Direction::TopDown); break;
-            case 17: context().setShowsConstants(any(2)); break;
-            case 18: context().setColorBy(QStringList{"category", "module", "time", "parameters", "dtype"}[static_cast<qsizetype>(any(5))]); break;
-            case 19: context().isolateSelection(); break;
-            case 20: QTest::keyClick(canvas(), std::array{Qt::Key_Up, Qt::Key_Down, Qt::Key_Left, Qt::Key_Right, Qt::Key_Return}[any(5)]); break;
-            default: context().selectMany({nodes[any(nodes.size())], nodes[any(nodes.size())]}); context().focusPaths(); break;
-        }
-    };
-    const auto residentKiB = [] {
-        QFile file(QStringLiteral("/proc/self/statm"));
-        return file.open(QIODevice::ReadOnly) ? file.readAll().split(' ')[1].toLongLong() * 4 : 0;
-    };
-    qint64 warm = 0;
-    for (int i = 0; i < 2000; ++i) {
-        step();
-        QCoreApplication::processEvents();
-        if (i % 50 == 49) settle();
-        if (i == 499) warm = residentKiB();
-    }
-    context().showEverything();
-    settle();
-    QVERIFY(canvas()->scene() && !canvas()->scene()->items.empty());
-    const qint64 grown = residentKiB() - warm;
-    QVERIFY2(grown < 150 * 1024, qPrintable(QStringLiteral("%1 KiB more after 1,500 actions").arg(grown)));
-    qInfo("%lld KiB more after 1,500 actions", static_cast<long long>(grown));
 }
 
 QTEST_MAIN(TestNavigation)

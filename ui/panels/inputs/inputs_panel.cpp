@@ -6,6 +6,8 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "ui/panels/inputs/input_editor.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -14,6 +16,13 @@
 namespace sonde::panels {
 
 using context::InspectorContext;
+
+namespace {
+
+/// Editors are made so many at a time: they are whole forms, and a file may have thousands of inputs.
+constexpr std::size_t kAtOnce = 32;
+
+}  // namespace
 
 InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent),
@@ -49,6 +58,8 @@ InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
 
 void InputsPanel::rebuild() {
     m_editors.clear();
+    m_column = nullptr;
+    m_more = nullptr;
     const bool model = m_context.hasModel();
     m_run->setEnabled(model);
     m_live->setEnabled(model);
@@ -58,16 +69,29 @@ void InputsPanel::rebuild() {
         return;
     }
     auto* content = new QWidget;
-    auto* column = new QVBoxLayout(content);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(theme::kTight);
-    for (const context::ModelInput& input : m_context.inputs()) {
-        auto* editor = new InputEditor(m_context, input.name);
-        column->addWidget(editor);
+    m_column = new QVBoxLayout(content);
+    m_column->setContentsMargins(0, 0, 0, 0);
+    m_column->setSpacing(theme::kTight);
+    m_more = new QPushButton;
+    m_more->setObjectName(QStringLiteral("moreInputs"));
+    m_more->setToolTip(tr("Show more of the inputs; those not shown are given as well"));
+    m_column->addWidget(m_more, 0, Qt::AlignHCenter);
+    m_column->addStretch(1);
+    connect(m_more, &QPushButton::clicked, this, &InputsPanel::addEditors);
+    addEditors();
+    m_area->setWidget(content);
+}
+
+void InputsPanel::addEditors() {
+    const std::vector<context::ModelInput>& inputs = m_context.inputs();
+    const std::size_t wanted = std::min(inputs.size(), m_editors.size() + kAtOnce);
+    while (m_editors.size() < wanted) {
+        auto* editor = new InputEditor(m_context, inputs[m_editors.size()].name);
+        m_column->insertWidget(static_cast<int>(m_editors.size()), editor);
         m_editors.push_back(editor);
     }
-    column->addStretch(1);
-    m_area->setWidget(content);
+    m_more->setVisible(wanted < inputs.size());
+    m_more->setText(tr("%1 more inputs").arg(inputs.size() - wanted));
 }
 
 void InputsPanel::refresh() {

@@ -25,11 +25,14 @@ class InputsPanel : public QWidget {
   private:
     void rebuild();
     void refresh();
+    void addEditors();
 
     context::InspectorContext& m_context;
     QScrollArea* m_area;
     QCheckBox* m_live;
     QPushButton* m_run;
+    QVBoxLayout* m_column = nullptr;  ///< of the editors; null if there are none
+    QPushButton* m_more = nullptr;    ///< adds some of those that are not shown yet
     std::vector<InputEditor*> m_editors;
 };
 

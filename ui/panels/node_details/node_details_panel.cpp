@@ -10,6 +10,7 @@
 
 #include "core/ops/registry/registry.h"
 #include "ui/models/node_text.h"
+#include "ui/models/short_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/details.h"
 #include "ui/widgets/empty_state.h"
@@ -265,7 +266,7 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
 void NodeDetailsPanel::showModule(const Selection& selection) {
     const graph::ModuleTree& tree = *m_context.document()->modules;
     const auto index = tree.find(selection.qualname.toStdString());
-    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title) : selection.qualname);
+    m_title->setText(selection.qualname.isEmpty() ? shown(m_context.document()->title) : models::oneLine(selection.qualname));
     m_subtitle->setText(index ? models::shortClass(tree.module(*index).moduleClass) : tr("module"));
     KeyValueGrid* grid = section(tr("Module"), QStringLiteral("module"));
     grid->addRow(tr("Qualname"), models::qualnameText(selection.qualname));
@@ -277,7 +278,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
         const graph::Scope& scope = m_context.graph().scope(selection.scope);
         if (!scope.moduleClass.empty()) grid->addRow(tr("Class"), shown(scope.moduleClass));
         if (scope.parent.valid()) {
-            const QString parent = QString::fromStdString(m_context.graph().scope(scope.parent).qualname);
+            const QString parent = shown(m_context.graph().scope(scope.parent).qualname);
             grid->addLink(tr("Called in"), parent.isEmpty() ? tr("(root)") : parent, QVariant::fromValue(m_context.selectionOf(scope.parent)));
         }
         if (m_context.outline()) {
@@ -305,7 +306,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
         for (std::size_t i = 0; i < std::min(module.children.size(), kMostLinks); ++i) {
             const graph::ModuleInfo& child = tree.module(module.children[i]);
             const QString qualname = QString::fromStdString(child.qualname);
-            children->addLink(models::shortClass(child.moduleClass), qualname, QVariant::fromValue(m_context.selectionOf(qualname)));
+            children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname), QVariant::fromValue(m_context.selectionOf(qualname)));
         }
         if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(module.children.size() - kMostLinks));
     }

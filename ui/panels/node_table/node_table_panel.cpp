@@ -75,8 +75,15 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     count();
 }
 
+void NodeTablePanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (m_uncounted) count();
+}
+
 /// The sums are of the rows that are shown: what one would get by adding up the columns.
 void NodeTablePanel::count() {
+    m_uncounted = !isVisible();
+    if (m_uncounted) return;
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
     QStringList parts{shown == all ? tr("%1 nodes").arg(all) : tr("%1 of %2 nodes, %3 hidden").arg(shown).arg(all).arg(all - shown)};

@@ -24,6 +24,9 @@ class NodeTablePanel : public QWidget {
     base::Result<void> writeCsv(const QString& path) const;
     void askForCsv();
 
+  protected:
+    void showEvent(QShowEvent* event) override;
+
   private:
     void follow(const context::Selection& selection);
     void count();
@@ -35,6 +38,7 @@ class NodeTablePanel : public QWidget {
     widgets::ElidedLabel* m_count;
     QToolButton* m_measure;
     bool m_following = false;
+    bool m_uncounted = false;  ///< the rows have changed while nobody saw the sums
 };
 
 PanelInfo nodeTablePanel();

@@ -42,7 +42,18 @@ OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
     connect(&m_model, &QAbstractItemModel::modelReset, this, &OperatorsPanel::count);
     connect(m_view, &QTableView::clicked, this, &OperatorsPanel::choose);
     connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
+    m_model.setLive(false);  // until it is shown
     count();
+}
+
+void OperatorsPanel::showEvent(QShowEvent* event) {
+    m_model.setLive(true);
+    QWidget::showEvent(event);
+}
+
+void OperatorsPanel::hideEvent(QHideEvent* event) {
+    m_model.setLive(false);
+    QWidget::hideEvent(event);
 }
 
 void OperatorsPanel::count() {

@@ -22,6 +22,10 @@ class OperatorsPanel : public QWidget {
     QTableView* view() const { return m_view; }
     const models::OperatorTableModel& model() const { return m_model; }
 
+  protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
   private:
     void choose(const QModelIndex& row);
     void count();

@@ -7,6 +7,8 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/models/node_text.h"
+#include "ui/models/short_text.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
@@ -124,8 +126,8 @@ void TensorViewerPanel::refresh() {
         if (const tensor::Value* one = m_inspector.value(m_node, static_cast<std::size_t>(m_iteration->value() - 1))) value = one;
     }
     const graph::InternalGraph& graph = m_inspector.graph();
-    const QString name = QString::fromStdString(graph.node(m_node).name);
-    const QString qualname = m_inspector.selection().qualname;
+    const QString name = models::shown(graph.node(m_node).name);
+    const QString qualname = models::oneLine(m_inspector.selection().qualname);
     m_title->setText(qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name);
     m_viewer->setValue(name, *value);
     m_stack->setCurrentWidget(m_page);
@@ -139,7 +141,7 @@ void TensorViewerPanel::explain() {
     };
     if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to look at its values"));
     if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
-    const QString name = QString::fromStdString(m_inspector.graph().node(m_node).name);
+    const QString name = models::brief(m_inspector.graph().node(m_node).name);
     if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 comes with the run").arg(name));
     const auto& recording = m_inspector.recording();
     if (recording && recording->computed(m_node)) {

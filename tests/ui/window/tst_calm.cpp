@@ -1,0 +1,125 @@
+// The canvas stays calm: the last good picture stands until the next one is there, what is opened or closed stays where it
+// is on the screen, and what is not around it keeps its form.
+
+#include <map>
+
+#include "tests/support/window_fixture.h"
+
+using namespace sonde;
+using layout::ItemId;
+using layout::ItemKind;
+
+class TestCalm : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() { openWindow(); }
+    void cleanup() { closeWindow(); }
+    void theLastPictureStaysWhileTheNextIsMade();
+    void whatIsOpenedOrClosedStaysInPlace_data();
+    void whatIsOpenedOrClosedStaysInPlace();
+    void onlyWhatIsAroundMoves();
+
+  private:
+    std::vector<graph::ScopeId> modules(bool open) {
+        std::vector<graph::ScopeId> found;
+        for (const layout::SceneItem& item : canvas()->scene()->items)
+            if (item.what.kind == ItemKind::Module && item.what.open == open && item.what.expandable) found.push_back(item.what.scope);
+        return found;
+    }
+    /// Places of what is inside an open module, seen from its corner.
+    std::map<layout::ItemKey, QPointF> inside(graph::ScopeId module) {
+        std::map<layout::ItemKey, QPointF> places;
+        const auto scene = canvas()->scene();
+        const auto outer = scene->item(scene->itemOf(module)).rect;
+        for (const layout::SceneItem& item : scene->items) {
+            if (item.what.kind != ItemKind::Expr && item.what.kind != ItemKind::Module) continue;
+            if (item.what.scope == module || context().graph().encloses(module, item.what.scope))
+                places[item.key] = {item.rect.x - outer.x, item.rect.y - outer.y};
+        }
+        return places;
+    }
+};
+
+void TestCalm::theLastPictureStaysWhileTheNextIsMade() {
+    open(QStringLiteral("zoo:densenet121"));
+    for (const int depth : {1, 9, 0, 9}) {
+        const auto before = canvas()->scene();
+        const QImage picture = canvas()->grab().toImage();
+        context().expandToDepth(depth);
+        QCOMPARE(canvas()->scene(), before);
+        QCOMPARE(canvas()->grab().toImage(), picture);  // no blank, no half of it
+        while (!m_window->isIdle()) {
+            QCoreApplication::processEvents(QEventLoop::AllEvents, 5);
+            QVERIFY(canvas()->scene());
+            QVERIFY(!canvas()->scene()->items.empty());
+        }
+        QVERIFY(canvas()->scene() != before);
+    }
+}
+
+void TestCalm::whatIsOpenedOrClosedStaysInPlace_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<bool>("leftRight");
+    for (const char* model : {"zoo:resnet50", "zoo:vit_b_16?layers=5&dim=48&mlp=96&heads=4", "zoo:densenet121"})
+        for (const bool leftRight : {false, true}) QTest::addRow("%s %d", model, leftRight) << QString::fromLatin1(model) << leftRight;
+}
+
+void TestCalm::whatIsOpenedOrClosedStaysInPlace() {
+    QFETCH(QString, model);
+    QFETCH(bool, leftRight);
+    open(model);
+    context().setFolds(false);
+    context().setDirection(leftRight ? layout::Direction::LeftRight : layout::Direction::TopDown);
+    context().expandToDepth(0);
+    settle();
+    int toggled = 0;
+    for (const double factor : {1.0, 0.5, 2.0}) {
+        for (const bool open : {false, true, false}) {
+            const auto found = modules(open);
+            if (found.empty()) continue;
+            const graph::ScopeId module = found[found.size() / 2];
+            context().reveal(context().selectionOf(module));
+            settle();
+            canvas()->zoomReset();
+            canvas()->zoomBy(factor);
+            settle();
+            const QPointF corner = canvas()->rectOf(module).topLeft();
+            if (!QRectF(canvas()->rect()).contains(corner)) continue;  // not looked at
+            context().navigateTo(context().selectionOf(module));
+            canvas()->setFocus();
+            settle();
+            const QPointF before = canvas()->rectOf(module).topLeft();
+            QTest::keyClick(canvas(), Qt::Key_Return);
+            settle();
+            QCOMPARE(context().isExpanded(module), !open);
+            QVERIFY2((canvas()->rectOf(module).topLeft() - before).manhattanLength() < 1.5, qPrintable(model));
+            ++toggled;
+        }
+    }
+    QVERIFY(toggled >= 4);
+}
+
+/// Opening a module leaves the inside of the others as it is.
+void TestCalm::onlyWhatIsAroundMoves() {
+    open(QStringLiteral("zoo:resnet50"));
+    context().setFolds(false);
+    context().expandToDepth(0);
+    const auto scope = [&](const char* name) { return context().selectionOf(QString::fromLatin1(name)).scope; };
+    const graph::ScopeId first = scope("layer1"), second = scope("layer2"), inner = scope("layer2.1");
+    context().setExpanded(first, true);
+    context().setExpanded(second, true);
+    settle();
+    const auto before = inside(first);
+    QVERIFY(before.size() > 2);
+    context().setExpanded(inner, true);
+    settle();
+    QVERIFY(context().isExpanded(inner));
+    const auto after = inside(first);
+    QCOMPARE(after.size(), before.size());
+    for (const auto& [key, place] : before) QVERIFY((after.at(key) - place).manhattanLength() < 0.01);
+}
+
+QTEST_MAIN(TestCalm)
+#include "tst_calm.moc"
