@@ -51,6 +51,8 @@ class TestForEveryone : public test::WindowFixture {
     }
     void leaveSettings() {
         auto* dialog = m_window->findChild<dialogs::SettingsDialog*>();
+        dialog->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(dialog));
         QTest::keyClick(dialog, Qt::Key_Escape);
         QTRY_VERIFY(!m_window->findChild<dialogs::SettingsDialog*>());
         m_window->activateWindow();
