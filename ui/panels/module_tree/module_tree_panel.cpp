@@ -11,6 +11,11 @@
 #include "ui/widgets/search_field.h"
 
 namespace sonde::panels {
+namespace {
+
+constexpr int kClassWidth = 84;
+
+}  // namespace
 
 using context::InspectorContext;
 using context::Selection;
@@ -33,7 +38,7 @@ ModuleTreePanel::ModuleTreePanel(InspectorContext& context, QWidget* parent)
     m_view->header()->setSectionResizeMode(ModuleTreeModel::NameColumn, QHeaderView::Stretch);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::ClassColumn, QHeaderView::Interactive);
     m_view->header()->setSectionResizeMode(ModuleTreeModel::ParametersColumn, QHeaderView::ResizeToContents);
-    m_view->header()->resizeSection(ModuleTreeModel::ClassColumn, 84);
+    m_view->header()->resizeSection(ModuleTreeModel::ClassColumn, kClassWidth);
     m_view->header()->setMinimumSectionSize(40);
     m_view->setIndentation(12);
     copyRowsOnShortcut(m_view);
@@ -84,8 +89,9 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
 /// In a narrow panel the names need the room; the class stands in the tool tip and in the details.
 void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    constexpr int kCharacters = 36;
-    m_view->setColumnHidden(ModuleTreeModel::ClassColumn, width() < kCharacters * fontMetrics().averageCharWidth());
+    constexpr int kCharacters = 18;
+    const int left = width() - kClassWidth - m_view->header()->sectionSize(ModuleTreeModel::ParametersColumn);
+    m_view->setColumnHidden(ModuleTreeModel::ClassColumn, left < kCharacters * fontMetrics().averageCharWidth());
 }
 
 void ModuleTreePanel::toggleInCanvas(const QModelIndex& index) {
