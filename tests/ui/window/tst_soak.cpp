@@ -13,7 +13,8 @@
 #include "ui/window/search_bar.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/allocator_interface.h>
+// Of the sanitizers' allocator_interface.h, which GCC's packages leave out.
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 using namespace sonde;
