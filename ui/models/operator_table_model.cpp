@@ -9,24 +9,26 @@ namespace sonde::models {
 using context::InspectorContext;
 
 OperatorTableModel::OperatorTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context) {
-    connect(&context, &InspectorContext::documentOpened, this, &OperatorTableModel::changed);
-    connect(&context, &InspectorContext::documentClosed, this, &OperatorTableModel::changed);
-    connect(&context, &InspectorContext::runFinished, this, &OperatorTableModel::changed);
+    connect(&context, &InspectorContext::documentOpened, this, [this] { changed(true); });
+    connect(&context, &InspectorContext::documentClosed, this, [this] { changed(true); });
+    connect(&context, &InspectorContext::runFinished, this, [this] { changed(false); });
     take();
 }
 
-void OperatorTableModel::setLive(bool live) {
-    m_live = live;
-    if (live && m_stale) take();
+void OperatorTableModel::refresh() {
+    if (m_stale) take();
 }
 
-void OperatorTableModel::changed() {
+void OperatorTableModel::changed(bool otherModel) {
     if (m_live) return take();
     m_stale = true;
-    beginResetModel();
-    m_rows.clear();
-    m_totalTime = 0;
-    endResetModel();
+    if (otherModel) {
+        beginResetModel();
+        m_rows.clear();
+        m_totalTime = 0;
+        endResetModel();
+    }
+    Q_EMIT wentStale();
 }
 
 void OperatorTableModel::take() {

@@ -20,14 +20,20 @@ class OperatorTableModel : public QAbstractTableModel {
     /// The nodes of a row, in the order of the program: the first output of each operation.
     const std::vector<graph::NodeId>& nodes(int row) const { return m_rows[static_cast<std::size_t>(row)].nodes; }
 
-    /// Whether changes are followed at once, as at first. If not, the table is empty after one until it is followed again:
-    /// nobody looks at it, and adding up a large model takes a while.
-    void setLive(bool live);
+    /// Whether changes are followed at once, as at first. If not, the table stays as it is after a run, and empty after
+    /// another model came, until refresh(): adding up a large model takes a while, and perhaps nobody looks.
+    void setLive(bool live) { m_live = live; }
+    /// Adds up again if something has changed since.
+    void refresh();
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+  Q_SIGNALS:
+    /// The rows are out of date: refresh() is wanted by who shows them.
+    void wentStale();
 
   private:
     struct Row {
@@ -36,7 +42,7 @@ class OperatorTableModel : public QAbstractTableModel {
         double parameters = 0, bytes = 0, time = 0;
     };
 
-    void changed();
+    void changed(bool otherModel);
     void take();
     double number(const Row& row, int column) const;
 

@@ -244,10 +244,15 @@ void TestModels::operatorsAreAddedUpWhenLookedAt() {
     operators.setLive(false);
     QVERIFY(load(context, modelFile()));
     QCOMPARE(operators.rowCount(), 0);
-    operators.setLive(true);
+    operators.refresh();
     QVERIFY(operators.rowCount() > 3);
-    operators.setLive(false);
-    QVERIFY(operators.rowCount() > 3);  // still those of this model
+    QCOMPARE(operators.index(0, models::OperatorTableModel::Time).data(models::SortRole).toDouble(), 0.0);
+    QSignalSpy stale(&operators, &models::OperatorTableModel::wentStale);
+    QVERIFY(run(context));
+    QCOMPARE(stale.count(), 1);
+    QVERIFY(operators.rowCount() > 3);  // still those of before the run
+    operators.refresh();
+    QVERIFY(operators.index(0, models::OperatorTableModel::Time).data(models::SortRole).toDouble() > 0);
     context.close();
     QCOMPARE(operators.rowCount(), 0);
 }

@@ -283,6 +283,7 @@ void TestNavigation::operatorTableSelects() {
     open(file("resnet18_slim.onnx"));
     m_window->showPanel(QStringLiteral("operators"));
     auto* panel = qobject_cast<panels::OperatorsPanel*>(m_window->panel(QStringLiteral("operators")));
+    QTRY_VERIFY(panel->view()->model()->rowCount() > 0);
     for (int row = 0; row < panel->view()->model()->rowCount(); ++row) {
         const QModelIndex name = panel->view()->model()->index(row, 0);
         if (name.data().toString() != u"Conv") continue;

@@ -61,10 +61,12 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
 
     connect(filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
         m_proxy.setFilter(text);
-        count();
+        countSoon();
     });
-    connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::count);
-    connect(&context, &InspectorContext::runFinished, this, &NodeTablePanel::count, Qt::QueuedConnection);
+    m_soon.setSingleShot(true);
+    connect(&m_soon, &QTimer::timeout, this, &NodeTablePanel::count);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &NodeTablePanel::countSoon);
+    connect(&context, &InspectorContext::runFinished, this, &NodeTablePanel::countSoon);
     connect(&context, &InspectorContext::selectionChanged, this, &NodeTablePanel::follow);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
         if (m_following || !current.isValid()) return;
@@ -72,18 +74,22 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
         node.value = current.data(models::NodeRole).toUInt();
         m_context.navigateTo(node);
     });
-    count();
+    countSoon();
 }
 
-void NodeTablePanel::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
-    if (m_uncounted) count();
+void NodeTablePanel::paintEvent(QPaintEvent* event) {
+    QWidget::paintEvent(event);
+    if (m_uncounted) m_soon.start();
+}
+
+void NodeTablePanel::countSoon() {
+    m_uncounted = true;
+    update();
 }
 
 /// The sums are of the rows that are shown: what one would get by adding up the columns.
 void NodeTablePanel::count() {
-    m_uncounted = !isVisible();
-    if (m_uncounted) return;
+    m_uncounted = false;
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
     QStringList parts{shown == all ? tr("%1 nodes").arg(all) : tr("%1 of %2 nodes, %3 hidden").arg(shown).arg(all).arg(all - shown)};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 
 #include "ui/models/node_table_model.h"
@@ -25,10 +26,13 @@ class NodeTablePanel : public QWidget {
     void askForCsv();
 
   protected:
-    void showEvent(QShowEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
 
   private:
     void follow(const context::Selection& selection);
+    /// Brings the sums up to date soon, once for all changes up to then, and only when the panel is painted: of 100,000
+    /// nodes they take some hundredths of a second, and docks that are tabs of one place all count as visible.
+    void countSoon();
     void count();
 
     context::InspectorContext& m_context;
@@ -37,6 +41,7 @@ class NodeTablePanel : public QWidget {
     QTableView* m_view;
     widgets::ElidedLabel* m_count;
     QToolButton* m_measure;
+    QTimer m_soon;
     bool m_following = false;
     bool m_uncounted = false;  ///< the rows have changed while nobody saw the sums
 };

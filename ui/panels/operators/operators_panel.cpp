@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QTableView>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include "ui/panels/table_view.h"
@@ -42,18 +43,15 @@ OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
     connect(&m_model, &QAbstractItemModel::modelReset, this, &OperatorsPanel::count);
     connect(m_view, &QTableView::clicked, this, &OperatorsPanel::choose);
     connect(m_view, &QTableView::activated, this, &OperatorsPanel::choose);
-    m_model.setLive(false);  // until it is shown
+    m_model.setLive(false);
+    connect(&m_model, &OperatorTableModel::wentStale, this, qOverload<>(&QWidget::update));
     count();
 }
 
-void OperatorsPanel::showEvent(QShowEvent* event) {
-    m_model.setLive(true);
-    QWidget::showEvent(event);
-}
-
-void OperatorsPanel::hideEvent(QHideEvent* event) {
-    m_model.setLive(false);
-    QWidget::hideEvent(event);
+/// Only who is really seen is worth the work: docks that are tabs of one place all count as visible, one of them is painted.
+void OperatorsPanel::paintEvent(QPaintEvent* event) {
+    QWidget::paintEvent(event);
+    QTimer::singleShot(0, &m_model, &OperatorTableModel::refresh);
 }
 
 void OperatorsPanel::count() {

@@ -23,8 +23,7 @@ class OperatorsPanel : public QWidget {
     const models::OperatorTableModel& model() const { return m_model; }
 
   protected:
-    void showEvent(QShowEvent* event) override;
-    void hideEvent(QHideEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
 
   private:
     void choose(const QModelIndex& row);
