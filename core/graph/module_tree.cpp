@@ -14,9 +14,10 @@ std::optional<std::size_t> ModuleTree::find(std::string_view qualname) const {
 
 std::size_t ModuleTree::add(std::string_view qualname, std::string_view moduleClass) {
     // Walk the path from the root, adding what is missing, so that no depth of names can exhaust the stack.
-    std::size_t current = 0;
+    const std::optional<std::size_t> known = find(qualname);
+    std::size_t current = known.value_or(0);
     std::size_t begin = 0;
-    while (!qualname.empty() && begin <= qualname.size()) {
+    while (!known && begin <= qualname.size()) {
         std::size_t end = qualname.find('.', begin);
         if (end == std::string_view::npos) end = qualname.size();
         const std::string path(qualname.substr(0, end));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <unordered_set>
 
 #include "core/graph/internal_graph.h"
@@ -36,7 +37,7 @@ class Validator {
     }
 
     base::Result<void> checkNames() const {
-        std::unordered_set<std::string_view> names;
+        std::unordered_set<std::string_view> names(m_graph.nodeCount());
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             const Node& node = m_graph.node(NodeId(i));
             if (m_graph.isErased(node.producer)) continue;
@@ -75,21 +76,28 @@ class Validator {
     }
 
     base::Result<void> checkUses() const {
-        std::vector<std::size_t> uses(m_graph.nodeCount(), 0);
-        for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
-            const ExprId id(i);
-            if (m_graph.isErased(id)) continue;
-            for (NodeId input : m_graph.expr(id).inputs) {
-                ++uses[input.index()];
-                const std::vector<ExprId>& users = m_graph.node(input).users;
-                if (std::find(users.begin(), users.end(), id) == users.end()) return broken("use is not listed", nodeText(input));
+        // The readers of every node one after another, counted first: a list of each would be searched for each reader.
+        std::vector<std::size_t> first(m_graph.nodeCount() + 1, 0);
+        const auto forEachUse = [this](const auto& take) {
+            for (std::size_t i = 0; i < m_graph.exprCount(); ++i) {
+                if (m_graph.isErased(ExprId(i))) continue;
+                for (NodeId input : m_graph.expr(ExprId(i)).inputs) take(input, ExprId(i));
             }
-        }
+        };
+        forEachUse([&](NodeId input, ExprId) { ++first[input.index() + 1]; });
+        std::partial_sum(first.begin(), first.end(), first.begin());
+        std::vector<ExprId> readers(first.back());
+        std::vector<std::size_t> next = first;
+        forEachUse([&](NodeId input, ExprId reader) { readers[next[input.index()]++] = reader; });
+        std::vector<ExprId> users;
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             const Node& node = m_graph.node(NodeId(i));
-            if (!m_graph.isErased(node.producer) && uses[i] != node.users.size()) {
+            if (m_graph.isErased(node.producer)) continue;
+            users = node.users;
+            std::sort(users.begin(), users.end());
+            if (!std::equal(users.begin(), users.end(), readers.begin() + static_cast<std::ptrdiff_t>(first[i]),
+                            readers.begin() + static_cast<std::ptrdiff_t>(first[i + 1])))
                 return broken("list of users is wrong", nodeText(node.id));
-            }
         }
         return {};
     }

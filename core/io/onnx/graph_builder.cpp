@@ -1,6 +1,7 @@
 #include "core/io/onnx/graph_builder.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 
 #include "core/io/onnx/attributes.h"
@@ -77,7 +78,7 @@ NameHint GraphBuilder::hintOf(const NodeProto& node, const Place& place) const {
     hint.call = place.call;
     hint.path = node.name;
     for (std::size_t i = 0; i < node.outputs.size() && hint.path.empty(); ++i) hint.path = node.outputs[i];
-    for (const auto& [key, value] : node.metadata) hint.metadata.emplace_back(key, value);
+    hint.metadata.assign(node.metadata.begin(), node.metadata.end());
     return hint;
 }
 
@@ -119,7 +120,8 @@ Result<void> GraphBuilder::build(const GraphProto& graph) {
 
 /// The inside of one GraphProto: inputs, initializers, nodes, results.
 Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
-    std::unordered_set<std::string_view> initialized;
+    place.names.nodes.reserve(graph.inputs.size() + graph.initializers.size() + graph.nodes.size());
+    std::unordered_set<std::string_view> initialized(graph.initializers.size());
     for (Bytes message : graph.initializers) initialized.insert(m_tensors.nameOf(message));
     for (Bytes message : graph.sparseInitializers) initialized.insert(m_tensors.nameOfSparse(message));
     const std::unordered_map<std::string, TypeInfo> outerDeclared = std::exchange(m_declared, {});
@@ -217,7 +219,7 @@ void GraphBuilder::collectReads(const NodeProto& node, std::vector<Bytes>& reads
 }
 
 Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProto>& nodes, const Place& place) {
-    std::unordered_map<std::string_view, std::size_t> maker;
+    std::unordered_map<std::string_view, std::size_t> maker(nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         for (Bytes output : nodes[i].outputs) {
             if (output.empty()) continue;
@@ -227,11 +229,12 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
             }
         }
     }
-    std::vector<std::vector<std::size_t>> users(nodes.size());
-    std::vector<std::size_t> waiting(nodes.size(), 0);
+    std::vector<std::pair<std::size_t, std::size_t>> edges;  // from the maker to the reader
+    edges.reserve(nodes.size());
+    std::vector<Bytes> reads;
     bool inOrder = true;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        std::vector<Bytes> reads;
+        reads.clear();
         collectReads(nodes[i], reads, place.depth);
         std::sort(reads.begin(), reads.end());
         reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
@@ -242,15 +245,18 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
             const bool own = found->second == i;
             if (own && std::find(nodes[i].inputs.begin(), nodes[i].inputs.end(), read) == nodes[i].inputs.end()) continue;
             inOrder = inOrder && found->second < i;
-            users[found->second].push_back(i);
-            ++waiting[i];
+            edges.emplace_back(found->second, i);
         }
     }
-    std::vector<std::size_t> order;
-    order.reserve(nodes.size());
-    if (inOrder) {
-        for (std::size_t i = 0; i < nodes.size(); ++i) order.push_back(i);
-        return order;
+    std::vector<std::size_t> order(nodes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (inOrder) return order;
+    order.clear();
+    std::vector<std::vector<std::size_t>> users(nodes.size());
+    std::vector<std::size_t> waiting(nodes.size(), 0);
+    for (const auto& [from, reader] : edges) {
+        users[from].push_back(reader);
+        ++waiting[reader];
     }
     std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -344,7 +350,7 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < count; ++i) {
         // An output left out in the middle still has its place.
-        const std::string own = node.outputs[i].empty() ? hint.path + ":" + std::to_string(i) : std::string(node.outputs[i]);
+        const std::string own = node.outputs[i].empty() ? std::string(hint.path) + ":" + std::to_string(i) : std::string(node.outputs[i]);
         std::string name = uniqueName(place.prefix + own);
         while (std::find(names.begin(), names.end(), name) != names.end()) name += "~";
         names.push_back(std::move(name));
@@ -440,8 +446,8 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     }
     const NameHint hint = hintOf(node, place);
     const std::size_t call = m_calls.size();
-    m_calls.push_back({std::string(function.name), hint.path, hint});
-    Place inside{place.body, names, function.opsets, &attributes, call, place.prefix + hint.path + "/", place.depth + 1};
+    m_calls.push_back({std::string(function.name), std::string(hint.path), hint});
+    Place inside{place.body, names, function.opsets, &attributes, call, place.prefix + std::string(hint.path) + "/", place.depth + 1};
     const auto declared = std::exchange(m_declared, {});
     m_unfolding.push_back(&function);
     const auto built = buildNodes(function.nodes, inside);

@@ -31,11 +31,11 @@ struct Level {
 };
 using Chain = std::vector<Level>;
 
-const std::string* metadataOf(const NameHint& hint, std::string_view key) {
+std::optional<std::string_view> metadataOf(const NameHint& hint, std::string_view key) {
     for (const auto& [name, value] : hint.metadata) {
-        if (name == key) return &value;
+        if (name == key) return value;
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 /// A Python list of strings as its repr prints it: ['', 'layer1', "it's"].
@@ -69,17 +69,17 @@ bool isWrapper(std::string_view segment) {
 }
 
 /// The innermost frame of a Python stack trace: its last `File "x.py", line 12, in forward`.
-graph::SourcePlace sourceOf(const std::string& stack) {
+graph::SourcePlace sourceOf(std::string_view stack) {
     graph::SourcePlace source;
     source.stack = stack;
     const std::size_t file = stack.rfind("File \"");
-    if (file == std::string::npos) return source;
+    if (file == std::string_view::npos) return source;
     const std::size_t begin = file + 6;
     const std::size_t end = stack.find('"', begin);
-    if (end == std::string::npos) return source;
+    if (end == std::string_view::npos) return source;
     source.file = stack.substr(begin, end - begin);
     const std::size_t line = stack.find("line ", end);
-    if (line != std::string::npos) std::from_chars(stack.data() + line + 5, stack.data() + stack.size(), source.line);
+    if (line != std::string_view::npos) std::from_chars(stack.data() + line + 5, stack.data() + stack.size(), source.line);
     return source;
 }
 
@@ -87,12 +87,12 @@ graph::SourcePlace sourceOf(const std::string& stack) {
 /// "conv@1" is a module's second call.
 Chain chainOfMetadata(const NameHint& hint) {
     Chain chain;
-    const std::string* scopes = metadataOf(hint, kScopes);
+    const std::optional<std::string_view> scopes = metadataOf(hint, kScopes);
     if (!scopes) return chain;
     std::vector<std::string> names = pythonStrings(*scopes);
     if (names.empty()) return chain;
     names.pop_back();
-    const std::string* classes = metadataOf(hint, kClasses);
+    const std::optional<std::string_view> classes = metadataOf(hint, kClasses);
     const std::vector<std::string> classNames = classes ? pythonStrings(*classes) : std::vector<std::string>();
     for (std::size_t i = 0; i < names.size() && chain.size() < kDeepest; ++i) {
         Level level;
@@ -117,11 +117,11 @@ class Assigner {
             if (isTorchPath(hint)) m_paths.add(hint.path, evidenceOf(hint.expr));
         }
         m_paths.resolve();
-        std::map<ExprId, const NameHint*> byExpr;
-        for (const NameHint& hint : m_hints) byExpr[hint.expr] = &hint;
+        std::vector<const NameHint*> byExpr(m_graph.exprCount(), nullptr);
+        for (const NameHint& hint : m_hints) byExpr[hint.expr.index()] = &hint;
         for (ExprId id : m_graph.recursiveOrder(m_graph.mainId())) {
-            const auto hint = byExpr.find(id);
-            if (hint != byExpr.end() && !isWeight(*hint->second)) assign(*hint->second);
+            const NameHint* hint = byExpr[id.index()];
+            if (hint && !isWeight(*hint)) assign(*hint);
             else inheritFromOwner(id);
         }
         attributeParameters();
@@ -167,7 +167,7 @@ class Assigner {
             for (const TorchPaths::Call& call : m_paths.callsOf(hint.path)) {
                 if (chain.size() < kDeepest) chain.push_back({m_paths.module(call.module).qualname, "", call.number});
             }
-        } else if (hint.path.find('/') != std::string::npos) {
+        } else if (hint.path.find('/') != std::string_view::npos) {
             std::string qualname;
             for (const std::string& segment : scopeSegments(hint.path.substr(0, hint.path.find(';')))) {
                 if (isWrapper(segment)) continue;
@@ -181,7 +181,7 @@ class Assigner {
     /// An operation that reads `body.1.gate.conv.weight` inside `body.1` belongs to `body.1.gate.conv`: exporters of
     /// scripts lose the path of a second instance of a class, older ones wrote no paths at all.
     void refineByParameters(const NameHint& hint, Chain& chain) const {
-        const bool otherPaths = !hint.path.starts_with('/') && hint.path.find('/') != std::string::npos;
+        const bool otherPaths = !hint.path.starts_with('/') && hint.path.find('/') != std::string_view::npos;
         if (otherPaths) return;
         const std::string current = chain.empty() ? "" : chain.back().qualname;
         for (const std::string& module : evidenceOf(hint.expr)) {
@@ -203,12 +203,12 @@ class Assigner {
                 if (!level.moduleClass.empty()) m_graph.mutableScope(m_graph.rootScope()).moduleClass = level.moduleClass;
                 continue;
             }
-            const auto key = std::make_tuple(scope.value, level.qualname, level.call);
-            const auto found = m_scopes.find(key);
+            const auto found = m_scopes.find(std::make_tuple(scope.value, std::string_view(level.qualname), level.call));
             if (found != m_scopes.end()) {
                 scope = found->second;
                 continue;
             }
+            const auto key = std::make_tuple(scope.value, level.qualname, level.call);
             scope = m_graph.addScope(scope, level.qualname, level.moduleClass, level.call);
             m_scopes.emplace(key, scope);
             m_modules.add(level.qualname, level.moduleClass);
@@ -245,7 +245,7 @@ class Assigner {
             }
         }
         put(hint.expr, scope);
-        if (const std::string* stack = metadataOf(hint, kStack)) m_graph.mutableExpr(hint.expr).source = graph::Source(sourceOf(*stack));
+        if (const std::optional<std::string_view> stack = metadataOf(hint, kStack)) m_graph.mutableExpr(hint.expr).source = graph::Source(sourceOf(*stack));
     }
 
     void put(ExprId id, ScopeId scope) {
@@ -291,7 +291,7 @@ class Assigner {
     const std::vector<FunctionCall>& m_calls;
     std::set<std::string> m_parameterModules;
     TorchPaths m_paths;
-    std::map<std::tuple<std::uint32_t, std::string, int>, ScopeId> m_scopes;
+    std::map<std::tuple<std::uint32_t, std::string, int>, ScopeId, std::less<>> m_scopes;  // asked without copying names
     std::map<std::size_t, ScopeId> m_callScopes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,11 +11,11 @@
 
 namespace sonde::io::onnx {
 
-/// What an ONNX file says about where an operation comes from.
+/// What an ONNX file says about where an operation comes from. The texts are the file's own bytes.
 struct NameHint {
     graph::ExprId expr;
-    std::string path;  ///< the node's name, or its first output's if it has none
-    std::vector<std::pair<std::string, std::string>> metadata;  ///< node.metadata_props
+    std::string_view path;  ///< the node's name, or its first output's if it has none
+    std::vector<std::pair<std::string_view, std::string_view>> metadata;  ///< node.metadata_props
     std::optional<std::size_t> call;  ///< index of the call of a model-local function that the node was unfolded from
 };
 
