@@ -50,11 +50,15 @@ class TestForEveryone : public test::WindowFixture {
         return found;
     }
     void leaveSettings() {
-        auto* dialog = m_window->findChild<dialogs::SettingsDialog*>();
-        dialog->activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(dialog));
-        QTest::keyClick(dialog, Qt::Key_Escape);
-        QTRY_VERIFY(!m_window->findChild<dialogs::SettingsDialog*>());
+        // Without a window manager the server gives the keyboard back and forth for a while: pressed again as a person would.
+        const auto left = [this] {
+            auto* dialog = m_window->findChild<dialogs::SettingsDialog*>();
+            if (!dialog) return true;
+            dialog->activateWindow();
+            if (QApplication::activeWindow() == dialog) QTest::keyClick(dialog, Qt::Key_Escape);
+            return false;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(left(), 20000);
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
         settle();
