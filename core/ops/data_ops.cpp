@@ -222,6 +222,7 @@ base::Result<void> clipInputs(KernelContext& context) {
 
 /// Bounds as attributes or as inputs of one number.
 std::unique_ptr<kernels::Follower> clipFollower(const kernels::FollowerCall& call) {
+    if (call.sameShapeOnly != kernels::kNoInput) return nullptr;  // a bound that has no value yet
     double bounds[2] = {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     const char* const names[2] = {"min", "max"};
     for (std::size_t i = 0; i < 2; ++i) {
