@@ -33,8 +33,8 @@ struct MicroKernel {
 struct WinogradKernel {
     /// d [a·a][n] with row stride dStride → v[p·pointStride + t]: V = Bᵀ·d·B for each tile t.
     void (*input)(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdiff_t pointStride, std::size_t n) = nullptr;
-    /// m[p·pointStride + t] → y [m·m][n] with row stride yStride: Y = Aᵀ·M·A + bias.
-    void (*output)(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
+    /// m[p·pointStride + t] → y [m·m][n] with row stride yStride: Y = Aᵀ·M·A + bias. Whether all of Y is finite.
+    bool (*output)(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
 };
 
 /// The hot loops of one instruction set.

@@ -1,6 +1,7 @@
 #include "core/ops/kernels/winograd.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
@@ -72,18 +73,21 @@ class Winograd {
         }
     }
 
-    /// Channels [k0, k1) of the block's part of y.
-    void transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
+    /// Channels [k0, k1) of the block's part of y; false as soon as one is not finite.
+    bool transformOutput(std::int64_t block, std::int64_t k0, std::int64_t k1, const float* m) const {
         const Place place = placeOf(block);
         const std::int64_t lanes = divideUp(place.count, m_lanes) * m_lanes;
         alignas(64) float results[16 * kMostColumns];
         for (std::int64_t k = k0; k < k1; ++k) {
-            m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
-                            static_cast<std::size_t>(lanes));
+            if (!m_kernel.output(m + k * m_columns, m_sizes.outChannels * m_columns, m_bias ? m_bias[k] : 0.0f, results, m_columns,
+                                 static_cast<std::size_t>(lanes))) {
+                return false;
+            }
             const std::int64_t plane = (place.picture * m_sizes.outChannels + k) * m_sizes.output[0] * m_sizes.output[1];
             scatter(results, place, m_y + plane);
             if (m_sizes.followers) follow(place, plane);
         }
+        return true;
     }
 
     int points() const { return m_points; }
@@ -213,21 +217,22 @@ int winogradTile(const Window& window, const WinogradSizes& sizes) {
     return two < four ? 2 : 4;
 }
 
-void convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
+bool convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
                       const WinogradSizes& sizes, base::ThreadPool& pool) {
     const Winograd work(x, weights, bias, y, window, sizes);
     // As many blocks as can be dealt out evenly run each on one thread.
     const std::int64_t rest = work.blocks() % static_cast<std::int64_t>(pool.threads()), whole = work.blocks() - rest;
+    std::atomic<bool> isFinite = true;
     spread(pool, whole, 1, [&](std::int64_t begin, std::int64_t end) {
         float* v = Scratch::of<float>(1, work.inputFloats());
         float* m = Scratch::of<float>(2, work.outputFloats());
-        for (std::int64_t block = begin; block < end; ++block) {
+        for (std::int64_t block = begin; block < end && isFinite.load(std::memory_order_relaxed); ++block) {
             work.transformInput(block, 0, sizes.inChannels, v);
             work.multiply(block, 0, work.points(), v, m);
-            work.transformOutput(block, 0, sizes.outChannels, m);
+            if (!work.transformOutput(block, 0, sizes.outChannels, m)) isFinite = false;
         }
     });
-    if (rest == 0) return;
+    if (rest == 0 || !isFinite) return isFinite;
     // Of the others the threads share each step.
     const auto inputs = static_cast<std::int64_t>(work.inputFloats()), outputs = static_cast<std::int64_t>(work.outputFloats());
     float* v = Scratch::of<float>(1, static_cast<std::size_t>(rest * inputs));
@@ -240,7 +245,10 @@ void convolveWinograd(const float* x, const WinogradWeights& weights, const floa
     };
     share(sizes.inChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.transformInput(whole + i, begin, end, v + i * inputs); });
     share(work.points(), 1, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.multiply(whole + i, begin, end, v + i * inputs, m + i * outputs); });
-    share(sizes.outChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) { work.transformOutput(whole + i, begin, end, m + i * outputs); });
+    share(sizes.outChannels, 8, [&](std::int64_t i, std::int64_t begin, std::int64_t end) {
+        if (!work.transformOutput(whole + i, begin, end, m + i * outputs)) isFinite = false;
+    });
+    return isFinite;
 }
 
 }  // namespace sonde::ops::kernels

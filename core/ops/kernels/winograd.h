@@ -34,7 +34,9 @@ int winogradTile(const Window& window, const WinogradSizes& sizes);
 
 /// x [N, C, H, W] → y [N, K, H', W'], the convolution with 2.25 (m = 2) or 4 (m = 4) times fewer multiplications and other
 /// rounding: the largest error is about 1e-6 (m = 2) or 1e-5 (m = 4) of the largest output. The order of all sums is fixed.
-void convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
+/// False, with y and what follows it half done, if a tile came out with NaN or infinity: one such element of x spreads over
+/// its tiles, and products of large ones overflow on the way where the sum would not. Then it is to be computed directly.
+[[nodiscard]] bool convolveWinograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window,
                       const WinogradSizes& sizes, base::ThreadPool& pool);
 
 }  // namespace sonde::ops::kernels

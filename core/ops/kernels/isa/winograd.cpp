@@ -69,7 +69,8 @@ void transformInput(const float* d, std::ptrdiff_t dStride, float* v, std::ptrdi
 }
 
 template <int A, int M>
-void transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) {
+bool transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, float* y, std::ptrdiff_t yStride, std::size_t n) {
+    Vector nothing = {};  // times 0 only NaN and infinity are not 0
     for (std::size_t t = 0; t < n; t += kWidth) {
         Vector rows[M][A];
         for (int j = 0; j < A; ++j) {
@@ -81,9 +82,16 @@ void transformOutput(const float* m, std::ptrdiff_t pointStride, float bias, flo
         for (int i = 0; i < M; ++i) {
             Vector r[M];
             output(rows[i], r);
-            for (int j = 0; j < M; ++j) *reinterpret_cast<Vector*>(y + (i * M + j) * yStride + static_cast<std::ptrdiff_t>(t)) = r[j] + bias;
+            for (int j = 0; j < M; ++j) {
+                const Vector sum = r[j] + bias;
+                nothing += sum * 0.0f;
+                *reinterpret_cast<Vector*>(y + (i * M + j) * yStride + static_cast<std::ptrdiff_t>(t)) = sum;
+            }
         }
     }
+    bool isFinite = true;
+    for (std::size_t l = 0; l < kWidth; ++l) isFinite = isFinite && nothing[l] == 0.0f;
+    return isFinite;
 }
 
 }  // namespace

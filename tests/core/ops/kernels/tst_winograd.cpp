@@ -18,6 +18,7 @@ class TestWinograd : public QObject {
     void equalsTheDefinition_data();
     void equalsTheDefinition();
     void handWorkedTile();
+    void saysWhatIsNotFinite();
     void onlyPlain3x3();
 
   private:
@@ -66,7 +67,7 @@ void TestWinograd::equalsTheDefinition() {
         base::ThreadPool pool(static_cast<std::size_t>(threads));
         const WinogradWeights weights(g.data(), k, c, tile, pool);
         std::vector<float> y(static_cast<std::size_t>(n * k * oh * ow), NAN);
-        convolveWinograd(x.data(), weights, bias.data(), y.data(), view, sizes, pool);
+        QVERIFY(convolveWinograd(x.data(), weights, bias.data(), y.data(), view, sizes, pool));
         // The same bits whatever the number of threads.
         if (threads == 1) first = y;
         else QVERIFY(std::memcmp(first.data(), y.data(), y.size() * sizeof(float)) == 0);
@@ -98,8 +99,37 @@ void TestWinograd::handWorkedTile() {
     for (int tile : {2, 4}) {
         std::vector<float> y(4, 0.0f);
         const WinogradSizes sizes{1, 1, 1, {4, 4}, {2, 2}};
-        convolveWinograd(x.data(), WinogradWeights(g.data(), 1, 1, tile, pool), nullptr, y.data(), window(0, 0, 0, 0), sizes, pool);
+        QVERIFY(convolveWinograd(x.data(), WinogradWeights(g.data(), 1, 1, tile, pool), nullptr, y.data(), window(0, 0, 0, 0), sizes, pool));
         for (float value : y) QVERIFY(std::abs(value - 9.0f) < 1e-4f);
+    }
+}
+
+void TestWinograd::saysWhatIsNotFinite() {
+    const WinogradSizes sizes{2, 16, 17, {20, 20}, {20, 20}};
+    const std::vector<float> g(17 * 16 * 9, 0.001f);
+    for (int tile : {2, 4}) {
+        for (int threads : {1, 3}) {
+            base::ThreadPool pool(static_cast<std::size_t>(threads));
+            const WinogradWeights weights(g.data(), 17, 16, tile, pool);
+            std::vector<float> y(2 * 17 * 400);
+            const auto isFinite = [&](const std::vector<float>& x) {
+                return convolveWinograd(x.data(), weights, nullptr, y.data(), window(1, 1, 1, 1), sizes, pool);
+            };
+            std::vector<float> x(2 * 16 * 400, 1.0f);
+            QVERIFY(isFinite(x));
+            for (const float bad : {INFINITY, NAN}) {
+                for (const std::size_t at : {std::size_t{0}, x.size() / 2 + 209, x.size() - 1}) {
+                    x[at] = bad;
+                    QVERIFY(!isFinite(x));
+                    x[at] = 1.0f;
+                }
+            }
+            // Sums of 0.001 times these are below 2e36, but not what larger tiles of them are transformed to.
+            if (tile == 2) continue;
+            for (float& value : x) value = value * 1e37f;
+            x[5] = -x[5];
+            QVERIFY(!isFinite(x));
+        }
     }
 }
 
