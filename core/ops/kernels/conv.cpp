@@ -127,6 +127,11 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
     }
 }
 
+base::Result<void> checkDTypes(const Tensor& x, const Tensor& w, const Tensor* bias) {
+    if (w.dtype() == x.dtype() && (!bias || bias->dtype() == x.dtype())) return {};
+    return opError("input " + x.typeText() + ", weights " + w.typeText() + (bias ? " and bias " + bias->typeText() : "") + " must have one dtype");
+}
+
 base::Result<Sizes> sizesOf(const Tensor& x, const Tensor& w, const Tensor* bias, std::size_t spatialRank, std::int64_t groups) {
     if (x.rank() < 3 || w.rank() != x.rank() || x.rank() != spatialRank + 2) {
         return opError("cannot convolve " + x.typeText() + " with weights " + w.typeText());
@@ -192,6 +197,7 @@ const WinogradWeights& ConvPlan::winograd(int tile, base::ThreadPool& pool) cons
 
 base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
                             std::int64_t groups) {
+    SONDE_TRY(checkDTypes(x, w, bias));
     if (isNarrow(x.dtype())) {
         return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
             return convolve(context, a, b, c, window, groups);
@@ -217,9 +223,8 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
         const auto* plan = context.prepared<ConvPlan>();
         if (plan && groups == 1 && !context.environment().exact) {
             const WinogradSizes planes{sizes.batch, sizes.inChannels, sizes.outChannels, sizes.inputSpatial, sizes.outputSpatial, followers};
-            if (const int tile = winogradTile(window, planes)) {
-                convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes,
-                                 context.pool());
+            const int tile = winogradTile(window, planes);
+            if (tile && convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes, context.pool())) {
                 return {};
             }
         }
@@ -273,6 +278,7 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
 
 base::Result<void> convolveTransposed(KernelContext& context, const Tensor& x, const Tensor& w, const Tensor* bias, const Window& window,
                                       std::int64_t groups, std::span<const std::int64_t> outputSpatial) {
+    SONDE_TRY(checkDTypes(x, w, bias));
     if (isNarrow(x.dtype())) {
         return narrowThroughFloat(context, x, w, bias, [&](const Tensor& a, const Tensor& b, const Tensor* c) {
             return convolveTransposed(context, a, b, c, window, groups, outputSpatial);

@@ -140,6 +140,7 @@ base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
 base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand, std::size_t index) {
     // Packing reads views of matrices as they are; everything else wants rows.
     Tensor a = leftOperand, b = rightOperand;
+    if (a.dtype() != b.dtype()) return opError("matrices " + a.typeText() + " and " + b.typeText() + " must have one dtype");
     const bool real = a.dtype() == DType::Float32 || a.dtype() == DType::Float64;
     if (!a.isContiguous() && (!real || b.rank() == 2)) {
         SONDE_ASSIGN(a, a.contiguous());
@@ -200,6 +201,9 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
 
 base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
     if (a.rank() != 2 || b.rank() != 2) return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
+    if (a.dtype() != b.dtype() || (c && c->dtype() != a.dtype())) {
+        return opError("matrices " + a.typeText() + " and " + b.typeText() + (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
+    }
     if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
         // Narrow floats as float32, integers exactly as float64 (their products stay below 2^53 in practice).
         const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
