@@ -1,6 +1,7 @@
 // Element-wise steps that follow another step piece by piece give what they give one by one, bit for bit.
 
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include <QDir>
@@ -132,6 +133,60 @@ class TestFollowers : public QObject {
         QVERIFY(!exact.error);
         QCOMPARE(exact.outputs[0].tensor().dtype(), DType::Float64);
         QCOMPARE(exact.outputs[0].tensor().toDouble(0), -0.1 + 0.3);
+    }
+
+    /// a = [1 2 2]·[1 1 1] = 5; y = clip(−a, at least a): the bound is made by the same chain.
+    void aBoundIsWaitedFor() {
+        auto graph = std::make_shared<InternalGraph>();
+        const NodeId x = graph->addInput(graph->mainId(), "x", TypeInfo::tensor(DType::Float32));
+        const NodeId w = graph->addInput(graph->mainId(), "w", TypeInfo::tensor(DType::Float32));
+        const NodeId a = apply(*graph, "MatMul", "a", {x, w});
+        const NodeId negative = apply(*graph, "Neg", "negative", {a});
+        const NodeId y = apply(*graph, "Clip", "y", {negative, a});
+        graph->setResult(graph->mainId(), Argument::of(y));
+        Runner runner(1);
+        const std::vector<Value> inputs{Value(Tensor::of<float>({3}, {1, 2, 2})), Value(Tensor::of<float>({3}, {1, 1, 1}))};
+        const Recording recording = runner.run(*Plan::make(graph, {}).value(), inputs);
+        QVERIFY(!recording.error);
+        QCOMPARE(floats(recording.outputs[0]), std::vector<float>{5});
+    }
+
+    /// One infinite element makes the outputs around it infinite and no others NaN, also where the convolution is computed by
+    /// tiles; numbers whose sums fit into float32 have sums.
+    void infinityStaysWhereItIs_data() {
+        QTest::addColumn<int>("threads");
+        for (int threads : {1, 2}) QTest::addRow("%d threads", threads) << threads;
+    }
+    void infinityStaysWhereItIs() {
+        QFETCH(int, threads);
+        auto graph = std::make_shared<InternalGraph>();
+        const NodeId x = graph->addInput(graph->mainId(), "x", TypeInfo::tensor(DType::Float32));
+        Expr weights;
+        weights.kind = graph::ExprKind::Constant;
+        weights.body = graph->mainId();
+        const std::string name = "w";
+        const NodeId w = graph->expr(graph->addExpr(std::move(weights), std::span<const std::string>(&name, 1))).outputs.front();
+        graph->setConstant(w, Value(Tensor::of<float>({16, 16, 3, 3}, std::vector<float>(16 * 16 * 9, 0.001F))));
+        const NodeId convolved = apply(*graph, "Conv", "convolved", {x, w});
+        graph->mutableExpr(graph->node(convolved).producer).attributes.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+        const NodeId y = apply(*graph, "Neg", "y", {convolved});
+        graph->setResult(graph->mainId(), Argument::of(y));
+        const auto plan = Plan::make(graph, {}).value();
+        Runner runner(static_cast<std::size_t>(threads));
+        std::vector<float> numbers(16 * 24 * 24, 0.0F);
+        numbers[3 * 576 + 9 * 24 + 9] = INFINITY;
+        const Recording one = runner.run(*plan, std::vector<Value>{Value(Tensor::of<float>({1, 16, 24, 24}, numbers))});
+        QVERIFY(!one.error);
+        const std::vector<float> result = floats(one.outputs[0]);
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            const auto row = static_cast<int>(i % 576 / 24), column = static_cast<int>(i % 24);
+            const float expected = std::abs(row - 9) <= 1 && std::abs(column - 9) <= 1 ? -INFINITY : 0.0F;
+            QVERIFY2(result[i] == expected, qPrintable(QStringLiteral("%1 at %2, %3").arg(static_cast<double>(result[i])).arg(row).arg(column)));
+        }
+        // 16 channels x 9 x 0.001 x 1e37 in the middle.
+        const Recording large = runner.run(*plan, std::vector<Value>{Value(Tensor::of<float>({1, 16, 24, 24}, std::vector<float>(numbers.size(), 1e37F)))});
+        QVERIFY(!large.error);
+        QVERIFY(std::abs(static_cast<double>(floats(large.outputs[0])[5 * 24 + 5]) / -1.44e36 - 1) < 1e-5);
     }
 
     /// What is only kept may be made when it is first read: whoever reads it, whatever is gone by then.
