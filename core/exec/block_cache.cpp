@@ -11,6 +11,8 @@ namespace {
 /// Smaller tensors are as quick from the heap.
 constexpr std::size_t kSmallest = std::size_t{16} << 10;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+/// Who goes to and fro between two inputs finds the blocks of both.
+constexpr std::uint64_t kKeptRuns = 2;
 
 /// Sizes are rounded up to an eighth of their power of two, so that runs with slightly different shapes share blocks.
 std::size_t roundedSize(std::size_t size) {
@@ -33,13 +35,15 @@ base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dty
     }
     const std::size_t size = roundedSize(static_cast<std::size_t>(*count) * itemSize);
     std::shared_ptr<tensor::Storage> block;
+    std::uint64_t run = 0;
     {
         const std::scoped_lock lock(m_pool->mutex);
+        run = m_pool->run;
         auto found = m_pool->unused.lower_bound(size);
         // Of blocks of one size the one that came back last: it is still in the cache.
         if (found != m_pool->unused.end()) found = std::prev(m_pool->unused.upper_bound(found->first));
         if (found != m_pool->unused.end() && found->first <= size + size / 4) {
-            block = std::move(found->second);
+            block = std::move(found->second.storage);
             m_pool->unused.erase(found);
         }
     }
@@ -49,16 +53,24 @@ base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dty
     }
     std::byte* data = block->mutableData();
     // The lease puts the block back when the last tensor on it goes; the pool lives as long as any lease.
-    std::shared_ptr<const void> lease(data, [pool = m_pool, block](const void*) {
+    std::shared_ptr<const void> lease(data, [pool = m_pool, block, run](const void*) {
         const std::scoped_lock lock(pool->mutex);
-        pool->unused.emplace(block->sizeBytes(), block);
+        pool->unused.emplace(block->sizeBytes(), Block{block, run});
     });
     return tensor::Tensor::onStorage(dtype, shape, tensor::Storage::view(data, size, std::move(lease), true));
 }
 
-void BlockCache::trim() {
+void BlockCache::nextRun() {
     const std::scoped_lock lock(m_pool->mutex);
-    m_pool->unused.clear();
+    ++m_pool->run;
+    std::erase_if(m_pool->unused, [this](const auto& entry) { return entry.second.run + kKeptRuns < m_pool->run; });
+}
+
+std::size_t BlockCache::unusedBytes() const {
+    const std::scoped_lock lock(m_pool->mutex);
+    std::size_t bytes = 0;
+    for (const auto& [size, block] : m_pool->unused) bytes += size;
+    return bytes;
 }
 
 }  // namespace sonde::exec

@@ -507,6 +507,7 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     environment.seed = options.seed;
     environment.exact = plan.options().exact;
     m_impl->prepared.select(plan.sharedGraph(), environment.exact);
+    m_impl->blocks.nextRun();
     return Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared).run(inputs);
 }
 
