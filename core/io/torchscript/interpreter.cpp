@@ -88,7 +88,7 @@ ScriptValue Interpreter::call(const FunctionDef& function, std::vector<ScriptVal
     const SourceFrame frame(function);
     Environment env;
     std::size_t next = 0;
-    if (withSelf && !arguments.empty()) env["self"] = std::move(arguments[next++]);
+    if (withSelf && !arguments.empty()) env[function.self] = std::move(arguments[next++]);
     for (const FunctionParameter& parameter : function.parameters) {
         const auto named = std::ranges::find(keywords, parameter.name, &std::pair<std::string, ScriptValue>::first);
         if (next < arguments.size()) {

@@ -169,7 +169,8 @@ class Parser {
                     parameter.hasDefault = true;
                     SONDE_ASSIGN(parameter.fallback, expression());
                 }
-                if (!(isMethod && first)) def.parameters.push_back(std::move(parameter));
+                if (isMethod && first) def.self = std::move(parameter.name);
+                else def.parameters.push_back(std::move(parameter));
             }
             first = false;
             if (!take(",") && !isSymbol(")")) return wrong("',' is expected");

@@ -64,6 +64,7 @@ struct FunctionDef {
     std::string name;
     const SourceUnit* unit = nullptr;  ///< the file that it stands in; set by the archive
     std::vector<FunctionParameter> parameters;  ///< of methods without self
+    std::string self;                           ///< of methods: what their first parameter is called
     std::string result;                         ///< type as written
     std::vector<Statement> body;
 };

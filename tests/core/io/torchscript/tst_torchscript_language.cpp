@@ -125,6 +125,11 @@ class TestTorchScriptLanguage : public QObject {
                   "class Counter:\n  n : int\n  def __init__(self: __torch__.Counter,\n    start: int) -> NoneType:\n    self.n = start\n    return None\n"
                   "  def bump(self: __torch__.Counter,\n    by: int) -> int:\n    n = self.n\n    self.n = torch.add(n, by)\n    return self.n\n"),
             "7 14");
+        add("classes whose methods have another word for self",
+            model("    c = __torch__.Counter.__new__(__torch__.Counter)\n    _0 = (c).__init__(3, )\n    _1 = (c).bump(4, )\n    return torch.mul(x, c.n)\n", "Tensor", {},
+                  "class Counter:\n  n : int\n  def __init__(me_: __torch__.Counter,\n    start: int) -> NoneType:\n    me_.n = start\n    return None\n"
+                  "  def bump(me_: __torch__.Counter,\n    by: int) -> int:\n    n = me_.n\n    me_.n = torch.add(n, by)\n    return me_.n\n"),
+            "7 14");
         add("named tuples",
             model("    p = __torch__.P(x, 4)\n    return torch.mul(p.t, p.n)\n", "Tensor", {}, "class P(NamedTuple):\n  t : Tensor\n  n : int\n"), "4 8");
         add("enums",
