@@ -198,7 +198,13 @@ LayoutKey keyOfBytes(std::span<const std::byte> bytes) {
     return key;
 }
 
-LayoutKey structuralKey(const BoxGraph& graph) { return keyOfBytes(encode(graph)); }
+LayoutKey structuralKey(const BoxGraph& graph) {
+    // Raised when engines draw the same graph otherwise, so that pictures kept on disk are made anew.
+    constexpr std::byte kRevision{1};
+    std::vector<std::byte> bytes = encode(graph);
+    bytes.push_back(kRevision);
+    return keyOfBytes(bytes);
+}
 
 std::string LayoutKey::hex() const {
     static constexpr char kDigits[] = "0123456789abcdef";

@@ -1,5 +1,6 @@
 #include "core/layout/engine/layered.h"
 
+#include "core/layout/engine/align_equal.h"
 #include "core/layout/engine/layered/proper_graph.h"
 #include "core/layout/engine/pack.h"
 
@@ -18,7 +19,10 @@ base::Result<BoxLayout> layOutPart(const BoxGraph& graph, const base::WorkContex
     if (work.cancelled()) return base::cancelled(kWhere);
     const std::vector<double> x = layered::placeAcross(proper);
     if (work.cancelled()) return base::cancelled(kWhere);
-    return layered::route(proper, x);
+    BoxLayout layout = layered::route(proper, x);
+    alignEqual(graph, layout);
+    frame(layout);
+    return layout;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/layout/engine/align_equal.h"
 #include "core/layout/engine/settle.h"
 #include "core/layout/engine/straighten.h"
 
@@ -238,6 +239,7 @@ class Graphviz::Impl {
             layout.edges.push_back(std::move(path));
         }
         settle(boxes, layout);
+        alignEqual(boxes, layout);
         frame(layout);
         return layout;
     }
