@@ -464,7 +464,7 @@ class Connector {
 
 void connectItems(Draft& draft) {
     Connector(draft).run();
-    orderPortsIn(draft);
+    orderPorts(draft);
 }
 
 }  // namespace sonde::layout::compose

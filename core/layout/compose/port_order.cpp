@@ -11,28 +11,25 @@ using Mask = std::uint64_t;  ///< a bit for each port
 constexpr std::size_t kMostPorts = 64;
 constexpr std::size_t kMostArguments = 16;
 
-class PortOrderer {
+/// In which order values are read at one level: as arguments of what reads them, or what is computed from them.
+class ArgumentOrder {
   public:
-    PortOrderer(const Draft& draft, Level& level) : m_draft(draft), m_level(level), m_left(level.portsIn.size(), 0), m_told(m_left) {}
+    /// `portOf` tells which of `count` values an edge begins with; `count` if with none.
+    template <typename PortOf>
+    ArgumentOrder(const Draft& draft, const Level& level, std::size_t count, PortOf portOf)
+        : m_draft(draft), m_level(level), m_left(count, 0), m_told(count) {
+        compareArguments(portOf);
+    }
 
-    void run() {
-        compareArguments();
+    /// The values from left to right.
+    std::vector<std::uint32_t> sorted() const {
         std::vector<std::uint32_t> order;
-        for (std::uint32_t port = 0; port < m_level.portsIn.size(); ++port) {
+        for (std::uint32_t port = 0; port < m_left.size(); ++port) {
             auto at = order.end();
             while (at != order.begin() && (m_left[port] >> *(at - 1) & 1)) --at;
             order.insert(at, port);
         }
-        std::vector<NodeId> sorted;
-        std::vector<std::uint32_t> place(order.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i) {
-            place[order[i]] = i;
-            sorted.push_back(m_level.portsIn[order[i]]);
-        }
-        m_level.portsIn = std::move(sorted);
-        for (LevelEdge& edge : m_level.edges) {
-            if (edge.from & kPortIn) edge.from = kPortIn | place[edge.from & ~kPortIn];
-        }
+        return order;
     }
 
   private:
@@ -42,12 +39,14 @@ class PortOrderer {
     };
 
     /// Edges stand in the order of their readers' execution: what a reader gives is known when its own readers come.
-    void compareArguments() {
+    template <typename PortOf>
+    void compareArguments(PortOf portOf) {
         std::vector<Mask> reached(m_level.members.size(), 0);
         std::vector<std::vector<Argument>> arguments(m_level.members.size());
         for (const LevelEdge& edge : m_level.edges) {
             if (edge.to >= reached.size()) continue;
-            const Mask mask = edge.from & kPortIn ? Mask{1} << (edge.from & ~kPortIn) : edge.from < reached.size() ? reached[edge.from] : 0;
+            const std::size_t port = portOf(edge);
+            const Mask mask = port < m_left.size() ? Mask{1} << port : edge.from < reached.size() ? reached[edge.from] : 0;
             reached[edge.to] |= mask;
             auto& list = arguments[edge.to];
             if (mask == 0 || list.size() >= kMostArguments) continue;
@@ -82,19 +81,86 @@ class PortOrderer {
     }
 
     const Draft& m_draft;
-    Level& m_level;
+    const Level& m_level;
     std::vector<Mask> m_left;  // by port: those that it stands left of …
     std::vector<Mask> m_told;  // … and those of which that is known, or the reverse
 };
 
+/// Puts ports into an order and tells where each has gone.
+std::vector<std::uint32_t> rearrange(std::vector<NodeId>& ports, const std::vector<std::uint32_t>& order) {
+    std::vector<NodeId> sorted;
+    std::vector<std::uint32_t> place(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) {
+        place[order[i]] = i;
+        sorted.push_back(ports[order[i]]);
+    }
+    ports = std::move(sorted);
+    return place;
+}
+
+void orderIn(const Draft& draft, Level& level) {
+    const std::size_t count = level.portsIn.size();
+    if (count < 2 || count > kMostPorts) return;
+    const ArgumentOrder order(draft, level, count, [&](const LevelEdge& edge) { return edge.from & kPortIn ? edge.from & ~kPortIn : count; });
+    const std::vector<std::uint32_t> place = rearrange(level.portsIn, order.sorted());
+    for (LevelEdge& edge : level.edges) {
+        if (edge.from & kPortIn) edge.from = kPortIn | place[edge.from & ~kPortIn];
+    }
+}
+
+/// What comes out of a module stands in the order in which the level around reads it.
+void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector<std::uint32_t>& leaving) {
+    const std::uint32_t item = around.members[slot], inside = draft.levelOf[item];
+    std::vector<NodeId> values;
+    if (inside != kNone) {
+        values = draft.levels[inside].portsOut;
+    } else {
+        for (const std::uint32_t i : leaving) {
+            const LevelEdge& edge = around.edges[i];
+            if (edge.fromPlace.count > kMostPorts) return;
+            values.resize(edge.fromPlace.count);
+            values[edge.fromPlace.index] = edge.value;
+        }
+    }
+    const std::size_t count = values.size();
+    if (count < 2 || count > kMostPorts) return;
+    const ArgumentOrder order(draft, around, count, [&](const LevelEdge& edge) -> std::size_t {
+        if (edge.from != slot) return count;
+        const NodeId value = inside == kNone ? edge.value : edge.fromPort;
+        return static_cast<std::size_t>(std::find(values.begin(), values.end(), value) - values.begin());
+    });
+    const std::vector<std::uint32_t> place = rearrange(values, order.sorted());
+    if (inside == kNone) {
+        for (const std::uint32_t i : leaving) around.edges[i].fromPlace.index = place[around.edges[i].fromPlace.index];
+        return;
+    }
+    Level& level = draft.levels[inside];
+    level.portsOut = std::move(values);
+    for (LevelEdge& edge : level.edges) {
+        if (edge.to & kPortOut) edge.to = kPortOut | place[edge.to & ~kPortOut];
+    }
+}
+
+void orderOutOf(Draft& draft, Level& level) {
+    constexpr std::size_t kMostWork = 4'000'000;  // modules with several values times edges
+    std::vector<std::vector<std::uint32_t>> leaving(level.members.size());
+    for (std::uint32_t i = 0; i < level.edges.size(); ++i) {
+        const std::uint32_t from = level.edges[i].from;
+        if (from < leaving.size() && draft.items[level.members[from]].what.kind == ItemKind::Module) leaving[from].push_back(i);
+    }
+    const auto several = std::count_if(leaving.begin(), leaving.end(), [](const auto& edges) { return edges.size() > 1; });
+    if (static_cast<std::size_t>(several) * level.edges.size() > kMostWork) return;
+    for (std::uint32_t slot = 0; slot < leaving.size(); ++slot) {
+        if (leaving[slot].size() > 1) orderOut(draft, level, slot, leaving[slot]);
+    }
+}
+
 }  // namespace
 
-void orderPortsIn(Draft& draft) {
+void orderPorts(Draft& draft) {
     // Levels come after those around them: from the innermost outwards.
-    for (std::size_t i = draft.levels.size(); i-- > 0;) {
-        Level& level = draft.levels[i];
-        if (level.portsIn.size() > 1 && level.portsIn.size() <= kMostPorts) PortOrderer(draft, level).run();
-    }
+    for (std::size_t i = draft.levels.size(); i-- > 0;) orderIn(draft, draft.levels[i]);
+    for (Level& level : draft.levels) orderOutOf(draft, level);
 }
 
 }  // namespace sonde::layout::compose

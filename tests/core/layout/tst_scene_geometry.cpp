@@ -257,6 +257,25 @@ class TestSceneGeometry : public QObject {
         QVERIFY(at("first") > 0 && at("first") < at("second"));
     }
 
+    void valuesLeaveModulesInTheOrderOfArguments_data() { valuesLeaveModulesInTheOrderOfTheirReaders_data(); }
+    void valuesLeaveModulesInTheOrderOfArguments() {
+        QFETCH(bool, open);
+        lg::GraphMaker m;
+        const NodeId x = m.input("x");
+        m.enter("two", "Two");
+        const NodeId a = m.op("Relu", {x}, "a"), b = m.op("Tanh", {x}, "b");
+        m.leave();
+        // The one that is read first is the second argument of what reads both.
+        const NodeId mean = m.op("Exp", {a}, "mean"), last = m.op("Neg", {b}, "last");
+        Composer compose(m.done({m.op("Concat", {last, mean}, "both")}));
+        if (open) openToDepth(compose.outline, compose.view, 99);
+        const auto scene = compose();
+        QCOMPARE(brokenRule(*scene), std::string());
+        const auto middle = [&](const char* name) { return scene->item(compose.item(*scene, name)).rect.center().x; };
+        QVERIFY(middle("last") < middle("mean"));
+        if (open) QVERIFY(middle("b") < middle("a"));
+    }
+
     void openingOneModuleLeavesTheOrderOfTheOthers_data() {
         QTest::addColumn<QString>("model");
         for (const char* model : {"zoo:resnet18", "zoo:unet", "zoo:vit_b_16?layers=3&dim=48&mlp=96&heads=4", "zoo:gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70",
