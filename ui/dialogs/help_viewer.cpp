@@ -5,7 +5,9 @@
 #include <QHBoxLayout>
 #include <QListWidget>
 #include <QSplitter>
+#include <QTextBlock>
 #include <QTextBrowser>
+#include <QTextTable>
 #include <QVBoxLayout>
 
 #include "core/ops/registry/registry.h"
@@ -27,6 +29,28 @@ QString titleOf(const QString& file) {
     if (!page.open(QIODevice::ReadOnly)) return file;
     const QString line = QString::fromUtf8(page.readLine()).trimmed();
     return line.startsWith(QLatin1Char('#')) ? line.mid(1).trimmed() : file;
+}
+
+/// Tables with single lines, and room above headings: what Markdown leaves to whoever shows it.
+void setType(QTextDocument& page) {
+    constexpr double kOverHeading = theme::kLarge;
+    for (QTextFrame* frame : page.rootFrame()->childFrames()) {
+        auto* table = qobject_cast<QTextTable*>(frame);
+        if (!table) continue;
+        QTextTableFormat format = table->format();
+        format.setBorder(1);
+        format.setBorderCollapse(true);
+        format.setBorderBrush(theme::color(theme::ColorRole::Border));
+        format.setCellSpacing(0);
+        format.setCellPadding(theme::kTight);
+        table->setFormat(format);
+    }
+    for (QTextBlock block = page.begin(); block.isValid(); block = block.next()) {
+        QTextBlockFormat format = block.blockFormat();
+        if (format.headingLevel() < 2 || format.topMargin() == kOverHeading) continue;
+        format.setTopMargin(kOverHeading);
+        QTextCursor(block).setBlockFormat(format);
+    }
 }
 
 /// What an item of the list is of.
@@ -67,10 +91,12 @@ HelpViewer::HelpViewer(QWidget* parent)
     split->addWidget(m_browser);
     split->setStretchFactor(1, 1);
     split->setSizes({240, 620});
+    split->setHandleWidth(1);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(split);
     connect(m_pages, &QListWidget::currentItemChanged, this, [this](QListWidgetItem* item) { showItem(item); });
+    connect(&theme::Theme::instance(), &theme::Theme::changed, this, [this] { setType(*m_browser->document()); });
     connect(m_browser, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const QString file = link.path().section(QLatin1Char('/'), -1);
         if (file.endsWith(QLatin1String(".md"))) showPage(file.chopped(3));
@@ -97,7 +123,9 @@ void HelpViewer::showItem(QListWidgetItem* item) {
     if (file.isEmpty())
         return m_browser->setHtml(operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
     QFile page(kFolder + file);
-    if (page.open(QIODevice::ReadOnly)) m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
+    if (!page.open(QIODevice::ReadOnly)) return;
+    m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
+    setType(*m_browser->document());
 }
 
 void HelpViewer::search(const QString& text) {
