@@ -7,6 +7,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace sonde::widgets {
 
 EmptyState::EmptyState(const QString& icon, const QString& title, const QString& text, const QString& action,
@@ -47,6 +49,24 @@ void EmptyState::setContent(const QString& icon, const QString& title, const QSt
     setAccessibleName(title);
     setAccessibleDescription(text);
     refresh();
+}
+
+int EmptyState::heightWithoutIcon(int width) const {
+    const int inner = std::max(1, width - 2 * theme::kLarge);
+    int height = 2 * theme::kSmall + m_title->heightForWidth(inner);
+    if (!m_text->isHidden()) height += theme::kSmall + m_text->heightForWidth(inner);
+    if (!m_action->isHidden()) height += theme::kSmall + theme::kTight + m_action->sizeHint().height();
+    return height;
+}
+
+QSize EmptyState::minimumSizeHint() const { return {QWidget::minimumSizeHint().width(), heightWithoutIcon(std::max(width(), 200))}; }
+
+void EmptyState::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const bool roomy = height() >= heightWithoutIcon(width()) + 2 * theme::kLarge + theme::kLargeIconSize;
+    m_icon->setVisible(roomy);
+    const int edge = roomy ? theme::kLarge : theme::kSmall;
+    layout()->setContentsMargins(theme::kLarge, edge, theme::kLarge, edge);
 }
 
 void EmptyState::refresh() {

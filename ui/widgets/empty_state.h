@@ -14,13 +14,20 @@ class EmptyState : public QWidget {
     explicit EmptyState(const QString& icon, const QString& title, const QString& text = {}, const QString& action = {},
                         QWidget* parent = nullptr);
 
+    /// Where there is little room the picture is left out, and the sentence keeps its place.
+    QSize minimumSizeHint() const override;
+
     void setContent(const QString& icon, const QString& title, const QString& text = {}, const QString& action = {});
 
   Q_SIGNALS:
     void actionTriggered();
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void refresh();
+    int heightWithoutIcon(int width) const;
 
     QString m_iconName;
     QLabel* m_icon;

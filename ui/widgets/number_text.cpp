@@ -15,7 +15,7 @@ QString numberText(double value, int digits) {
 QString countText(qint64 count) {
     QString text = QString::number(count);
     const qsizetype first = count < 0 ? 1 : 0;
-    for (qsizetype at = text.size() - 3; at > first; at -= 3) text.insert(at, QChar(0x2009));
+    for (qsizetype at = text.size() - 3; at > first; at -= 3) text.insert(at, u',');
     return text;
 }
 

@@ -62,8 +62,7 @@ class TestValueWidgets : public QObject {
         QCOMPARE(numberText(1.5e-12), "1.5e-12");
         QCOMPARE(numberText(kNaN), "NaN");
         QCOMPARE(numberText(-kInf), "-Inf");
-        QCOMPARE(countText(1048576).remove(QChar(0x2009)), "1048576");
-        QCOMPARE(countText(1048576).size(), 9);
+        QCOMPARE(countText(1048576), "1,048,576");
         QCOMPARE(countText(-123), "-123");
     }
 
