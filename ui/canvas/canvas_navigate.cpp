@@ -99,7 +99,45 @@ void GraphCanvas::showItem(ItemId id) {
                              before.y() + std::max(0.0, rect.bottom() - view.bottom()) - std::max(0.0, view.top() - rect.top())};
         }
     }
+    uncover(camera, rect);
     if (!(camera == m_camera)) flyTo(camera);
+}
+
+/// Where widgets lie over the canvas: the map and the plates, the list of what was found.
+std::vector<QRectF> GraphCanvas::covers() const {
+    std::vector<QRectF> places;
+    const auto add = [&](const QObjectList& widgets, qsizetype from) {
+        for (qsizetype i = from; i < widgets.size(); ++i) {
+            const auto* widget = qobject_cast<const QWidget*>(widgets[i]);
+            if (!widget || widget->isWindow() || !widget->isVisible()) continue;
+            const QRect place(mapFromGlobal(widget->mapToGlobal(QPoint())), widget->size());
+            if (place.intersects(rect())) places.emplace_back(place);
+        }
+    };
+    add(children(), 0);
+    for (const QWidget* widget = this; !widget->isWindow() && widget->parentWidget(); widget = widget->parentWidget())
+        add(widget->parentWidget()->children(), widget->parentWidget()->children().indexOf(widget) + 1);
+    return places;
+}
+
+/// Moves the camera as little as needed to have a rectangle that is in view off what lies over the canvas, if it can be.
+void GraphCanvas::uncover(Camera& camera, const QRectF& area) const {
+    constexpr double kGap = 8;
+    const QRectF shown(camera.toPixel(area.topLeft(), size()), area.size() * camera.scale), whole(rect());
+    const std::vector<QRectF> places = covers();
+    const auto isFree = [&](const QRectF& at) {
+        return whole.contains(at) && std::none_of(places.begin(), places.end(), [&](const QRectF& place) { return place.intersects(at); });
+    };
+    if (isFree(shown) || !whole.contains(shown)) return;
+    std::optional<QPointF> least;
+    for (const QRectF& place : places) {
+        if (!place.intersects(shown)) continue;
+        for (const QPointF by : {QPointF(place.left() - kGap - shown.right(), 0), QPointF(place.right() + kGap - shown.left(), 0),
+                                 QPointF(0, place.top() - kGap - shown.bottom()), QPointF(0, place.bottom() + kGap - shown.top())}) {
+            if (isFree(shown.translated(by)) && (!least || by.manhattanLength() < least->manhattanLength())) least = by;
+        }
+    }
+    if (least) camera.centre -= *least / camera.scale;
 }
 
 void GraphCanvas::ensureVisible(const Selection& selection) { showItem(itemOf(selection)); }
@@ -285,7 +323,7 @@ void GraphCanvas::followCurrent() {
 }
 
 /// The innermost module that is looked at: that of the selection if it is on the screen, else of the open box around the
-/// middle. Two canvases on one model so each say where they are.
+/// middle, unless that is a small part of what is shown. Two canvases on one model so each say where they are.
 graph::ScopeId GraphCanvas::shownScope() const {
     if (!m_painter) return {};
     const QRectF view = m_camera.visible(size());
@@ -297,7 +335,9 @@ graph::ScopeId GraphCanvas::shownScope() const {
     }
     for (ItemId at = m_painter->index().itemAt(view.center()); at; at = scene()->item(at).parent) {
         const layout::ItemDescription& what = scene()->item(at).what;
-        if (what.kind == ItemKind::Module && what.open) return what.scope;
+        const QRectF box = toQt(scene()->item(at).rect);
+        const bool small = view.contains(box) && box.width() < view.width() / 2 && box.height() < view.height() / 2;
+        if (what.kind == ItemKind::Module && what.open && !small) return what.scope;
     }
     return {};
 }

@@ -1,9 +1,11 @@
 #include "ui/canvas/canvas_overlays.h"
 
 #include <QLabel>
+#include <QPainter>
 #include <QToolButton>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/legend.h"
@@ -17,12 +19,28 @@ namespace sonde::canvas {
 namespace {
 
 constexpr int kGap = 10;
+constexpr int kPlatePad = 8;
+
+/// Looks like the legend: what it lies over looks covered and not cut off.
+class Plate : public QLabel {
+  public:
+    using QLabel::QLabel;
+
+  protected:
+    void paintEvent(QPaintEvent* event) override {
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(theme::color(theme::ColorRole::Border));
+        painter.setBrush(theme::color(theme::ColorRole::Panel));
+        painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), theme::kCornerRadius, theme::kCornerRadius);
+        painter.end();
+        QLabel::paintEvent(event);
+    }
+};
 
 QLabel* plate(QWidget* parent) {
-    auto* label = new QLabel(parent);
-    label->setAutoFillBackground(true);
-    label->setMargin(4);
-    label->setFrameStyle(QFrame::Box | QFrame::Plain);  // what it lies over looks covered and not cut off
+    auto* label = new Plate(parent);
+    label->setContentsMargins(kPlatePad, 4, kPlatePad, 4);
     label->setTextFormat(Qt::RichText);
     label->hide();
     return label;
@@ -30,7 +48,6 @@ QLabel* plate(QWidget* parent) {
 
 void restyle(QLabel* label) {
     QPalette palette = label->palette();
-    palette.setColor(QPalette::Window, theme::color(theme::ColorRole::Canvas));
     palette.setColor(QPalette::WindowText, theme::color(theme::ColorRole::MutedText));
     palette.setColor(QPalette::Link, theme::color(theme::ColorRole::Link));
     label->setPalette(palette);
@@ -97,8 +114,10 @@ void CanvasOverlays::refreshPath() {
         constexpr qsizetype kMost = 8;
         while (scope.valid() && parts.size() < kMost) {
             const graph::Scope& at = graph.scope(scope);
-            const QString whole = models::shown(at.qualname.empty() ? graph.name : at.qualname);
-            const QString tail = at.qualname.empty() ? whole : whole.mid(whole.lastIndexOf(u'.') + 1);
+            // What the module around does not say: "blocks.0" where no call of blocks is around it.
+            const std::string outer = at.parent.valid() ? graph.scope(at.parent).qualname + '.' : std::string();
+            const bool within = outer.size() > 1 && at.qualname.starts_with(outer);
+            const QString tail = models::shown(at.qualname.empty() ? graph.name : within ? at.qualname.substr(outer.size()) : at.qualname);
             // The colour stands in the text itself: a label keeps the link colour that it had when its text was set.
             parts.prepend(QStringLiteral("<a style='text-decoration:none; color:%3' href='%1'>%2</a>")
                               .arg(scope.value).arg(tail.left(40).toHtmlEscaped(), theme::color(theme::ColorRole::Link).name()));
@@ -117,7 +136,7 @@ void CanvasOverlays::arrange() {
     // In a small window the map would hide what it is a map of.
     m_map->setVisible(m_overviewWanted && m_canvas.scene() && size.width() > 4 * m_map->width() && size.height() > 2 * m_map->height());
     const QString hidden = m_canvas.hiddenText();
-    const int room = size.width() - 2 * kGap - 2 * m_hidden->margin() - (m_map->isVisible() ? m_map->width() + kGap : 0);
+    const int room = size.width() - 2 * kGap - 2 * kPlatePad - (m_map->isVisible() ? m_map->width() + kGap : 0);
     m_hidden->setText(m_hidden->fontMetrics().elidedText(hidden, Qt::ElideRight, std::max(room, 0)).toHtmlEscaped());
     m_hidden->setToolTip(hidden);
     m_hidden->adjustSize();
@@ -136,15 +155,37 @@ QRect CanvasOverlays::pathPlace() const { return m_path->isHidden() ? QRect() : 
 
 Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     constexpr double kMargin = 24, kWorthIt = 0.7;
-    const QSizeF size = m_canvas.size();
-    const Camera whole = Camera::fitting(bounds, size, kMargin, 1.0);
-    if (m_map->isHidden()) return whole;
-    const QRectF map = QRectF(m_map->geometry()).adjusted(-kGap, -kGap, kGap, kGap);
-    const auto under = m_canvas.m_painter->index().within({whole.toScene(map.topLeft(), size), map.size() / whole.scale}).items;
-    if (std::all_of(under.begin(), under.end(), [&](std::uint32_t id) { return m_canvas.scene()->items[id].what.open; })) return whole;
-    Camera beside = Camera::fitting(bounds, {map.left(), size.height()}, kMargin, 1.0);
-    beside.centre.rx() += (size.width() - map.left()) / 2 / beside.scale;
-    return beside.scale < kWorthIt * whole.scale ? whole : beside;
+    const QRectF all(QPointF(), QSizeF(m_canvas.size()));
+    // Without a selection the path says what the middle shows, which the camera is about to change.
+    const QWidget* path = m_canvas.m_context.selection().isNone() ? nullptr : m_path;
+    std::vector<QRectF> plates;
+    for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
+        if (widget && !widget->isHidden()) plates.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+    const auto isFree = [&](const Camera& camera) {
+        return std::none_of(plates.begin(), plates.end(), [&](const QRectF& plate) {
+            const auto under = m_canvas.m_painter->index().itemsWithin({camera.toScene(plate.topLeft(), all.size()), plate.size() / camera.scale});
+            return std::any_of(under.begin(), under.end(), [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
+        });
+    };
+    const Camera whole = Camera::fitting(bounds, all.size(), kMargin, 1.0);
+    if (isFree(whole)) return whole;
+    // Left of the map, above what is at the bottom, right of what is at the left, or some of these.
+    const double left = m_hidden->isHidden() ? 0 : m_hidden->geometry().right(), right = m_map->isHidden() ? 0 : all.width() - m_map->x();
+    const double top = path ? path->geometry().bottom() : 0, bottom = m_hidden->isHidden() ? 0 : all.height() - m_hidden->y();
+    std::vector<std::pair<double, Camera>> others;  // how much is lost: size, and the middle of the canvas
+    for (const QMarginsF& kept : {QMarginsF(0, 0, right, 0), QMarginsF(0, 0, 0, bottom), QMarginsF(0, 0, right, bottom), QMarginsF(left, 0, 0, 0),
+                                  QMarginsF(left, 0, right, 0), QMarginsF(0, top, right, bottom)}) {
+        const QRectF free = all.marginsRemoved(kept);
+        if (free.width() <= 4 * kMargin || free.height() <= 4 * kMargin) continue;
+        Camera camera = Camera::fitting(bounds, free.size(), kMargin, 1.0);
+        const QPointF aside = free.center() - all.center();
+        camera.centre -= aside / camera.scale;
+        if (camera.scale < kWorthIt * whole.scale) continue;
+        others.emplace_back(1 - camera.scale / whole.scale + std::abs(aside.x()) / all.width() + std::abs(aside.y()) / all.height(), camera);
+    }
+    std::stable_sort(others.begin(), others.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto found = std::find_if(others.begin(), others.end(), [&](const auto& other) { return isFree(other.second); });
+    return found == others.end() ? whole : found->second;
 }
 
 void CanvasOverlays::setOverviewVisible(bool visible) {

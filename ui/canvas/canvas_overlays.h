@@ -30,10 +30,10 @@ class CanvasOverlays : public QObject {
     void refreshLegend();
     void arrange();
 
-    /// The camera that shows all of `bounds`, beside the map if that would lie over some of it and the picture stays large.
-    /// Needs a picture.
     /// Where the path of modules stands; empty if it does not.
     QRect pathPlace() const;
+    /// The camera that shows all of `bounds`, beside the map and the plates if they would lie over nodes and the picture stays
+    /// large. Needs a picture.
     Camera fitted(const QRectF& bounds) const;
 
     void setOverviewVisible(bool visible);

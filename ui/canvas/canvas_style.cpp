@@ -34,7 +34,7 @@ double TextMeasure::advance(const Font& font, QChar c) const {
     const char16_t code = c.unicode();
     if (code < font.advance.size()) return font.advance[code];
     if (c.isLowSurrogate()) return 0;
-    return code >= 0x2e80 ? font.em : 0.7 * font.em;
+    return code >= 0x2e80 || code == 0x2026 ? font.em : 0.7 * font.em;
 }
 
 double TextMeasure::width(TextRole role, QStringView text) const {

@@ -31,7 +31,9 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
     }
     // Watch and end marks stand in the corner; room for them is always there, so setting one moves nothing.
     double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
-    double height = titleLine() + body(text.qualname) + body(text.name);
+    // What a model takes and gives may have no type before a run: room for it is always there.
+    const bool port = what.kind == ItemKind::Input || what.kind == ItemKind::Output;
+    double height = titleLine() + (port ? bodyLine() : body(text.qualname)) + body(text.name);
     for (const QString& line : text.small) {
         width = std::max(width, m_measure.width(TextRole::Small, line));
         height += smallLine();

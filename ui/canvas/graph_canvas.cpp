@@ -238,7 +238,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
         update();
         return;
     }
-    const std::optional<Anchor> anchor = m_wantedAnchor ? m_wantedAnchor : chooseAnchor();
+    const std::optional<Anchor> anchor = m_wantedAnchor ? m_wantedAnchor : chooseAnchor(&composed.index->scene());
     const std::shared_ptr<ScenePainter> before = m_painter;
     const Camera cameraBefore = m_camera;
     // Drawn with what is known by now; measured was what the file says, so that nothing moves because of a run.
@@ -334,19 +334,30 @@ std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {
     return anchor;
 }
 
-std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor() const {
+std::optional<GraphCanvas::Anchor> GraphCanvas::chooseAnchor(const SceneLayout* next) const {
     if (!m_painter) return std::nullopt;
     // What is selected is what one looks at, if it is on the screen; else what stands nearest to the middle.
     const QRectF view = m_camera.visible(size());
     const ItemId current = currentItem();
     if (current && view.intersects(toQt(scene()->item(current).rect))) return anchorOf(current);
+    // A box that opens grows to both sides of its line, and constants stand where there is room: neither tells where the
+    // line of operations goes on, so others come first, as long as there are any.
+    const SceneIndex::Found found = m_painter->index().within(view);
+    std::vector<bool> read(scene()->items.size(), false);
+    for (const std::uint32_t edge : found.edges) read[scene()->edges[edge].to.index()] = true;
+    const auto stays = [next](const layout::SceneItem& item) {
+        if (!next) return true;
+        const ItemId then = item.what.kind == layout::ItemKind::Module ? next->itemOf(item.what.scope) : item.what.expr.valid() ? next->itemOf(item.what.expr) : ItemId();
+        return then && next->item(then).key == item.key && !next->item(then).what.open;
+    };
     ItemId best;
-    double nearest = 1e300;
-    for (const std::uint32_t id : m_painter->index().within(view).items) {
+    std::pair<int, double> nearest{3, 0};
+    for (const std::uint32_t id : found.items) {
         const layout::SceneItem& item = scene()->items[id];
         if (item.what.open || item.what.kind == layout::ItemKind::Stub) continue;
+        const bool aside = item.what.kind != layout::ItemKind::Input && !read[id];
         const QPointF d = toQt(item.rect).center() - view.center();
-        const double distance = QPointF::dotProduct(d, d);
+        const std::pair<int, double> distance{!stays(item) ? 2 : aside ? 1 : 0, QPointF::dotProduct(d, d)};
         if (distance < nearest) {
             nearest = distance;
             best = ItemId(std::size_t{id});
@@ -438,11 +449,11 @@ void GraphCanvas::setBeside(bool beside) {
 QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
-    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(n);
-    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(n).arg(scene()->foldedBlocks);
-    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(n);
-    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(n));
-    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(n));
+    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(grouped(n));
+    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(grouped(n), grouped(scene()->foldedBlocks));
+    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(grouped(n));
+    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(grouped(n)));
+    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(grouped(n)));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }
 

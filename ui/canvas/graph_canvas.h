@@ -173,7 +173,8 @@ class GraphCanvas : public QWidget {
     void placeFirst();
     void placeAgain();
     void followSelectionInside();
-    std::optional<Anchor> chooseAnchor() const;
+    /// `next`: the picture that is about to be shown; what it leaves as it is comes first.
+    std::optional<Anchor> chooseAnchor(const layout::SceneLayout* next = nullptr) const;
     std::optional<Anchor> anchorOf(layout::ItemId item) const;
     layout::ItemId findAnchor(const Anchor& anchor) const;
     void restyle();
@@ -226,6 +227,8 @@ class GraphCanvas : public QWidget {
     void addRunMenu(QMenu& menu);
     QRectF itemRectIn(layout::ItemId item, QSize size) const;
     void bringIntoView(const QRectF& rect);
+    std::vector<QRectF> covers() const;
+    void uncover(Camera& camera, const QRectF& rect) const;
 
     context::InspectorContext& m_context;
     const int m_number;

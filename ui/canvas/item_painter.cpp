@@ -8,6 +8,12 @@ using layout::ItemKind;
 using theme::CategoryColors;
 using theme::ColorRole;
 
+namespace {
+
+constexpr double kSmallestFarTitle = 0.7;
+
+}  // namespace
+
 Detail detailAt(double scale) {
     if (scale < 0.2) return Detail::Block;
     if (scale < 0.5) return Detail::Heading;
@@ -37,7 +43,7 @@ void ItemPainter::paintHeading(QPainter& painter, const QRectF& area, const QStr
     painter.save();
     painter.translate(area.center());
     painter.scale(factor, factor);
-    const QString shown = m_measure->elided(TextRole::Title, text, area.width() / factor);
+    const QString shown = m_measure->elided(TextRole::Title, text, area.width() / factor + 0.01);  // it may just fit
     const double shownWidth = m_measure->width(TextRole::Title, shown);
     painter.setFont(m_fonts[0]);
     painter.setPen(ink);
@@ -222,13 +228,13 @@ void ItemPainter::paintPort(QPainter& painter, const layout::SceneItem& item, De
     painter.setBrush(colors.fill);
     const double radius = std::min(box.height() / 2, 18.0);
     painter.drawRoundedRect(box, radius, radius);
-    const ItemText text = itemText(*m_graph, item.what);
+    const ItemText text = itemText(*m_graph, item.what, m_style);
     if (detail == Detail::Heading) {
         paintHeading(painter, box.adjusted(10, 3, -10, -3), text.title, colors.text);
         return;
     }
     const Card card(*m_measure, m_style);
-    double y = box.top() + Card::kPadY;
+    double y = box.top() + (text.qualname.isEmpty() ? (box.height() - card.titleLine()) / 2 : Card::kPadY);
     const auto centred = [&](TextRole role, const QString& row, const QColor& ink, double height) {
         const double width = std::min(m_measure->width(role, row), box.width() - 2 * Card::kPadX);
         line(painter, role, {box.center().x() - width / 2, y}, width + 1, row, ink);
@@ -291,14 +297,16 @@ QString ItemPainter::farText(const layout::SceneItem& item, double width) const 
     return shown.size() < kLeast && shown != title ? QString() : shown;
 }
 
-QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken) const {
+QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const {
     const QRectF box = toQt(item.rect);
     const double width = box.width() * scale - 8, height = box.height() * scale;
-    const double textHeight = m_measure->height(TextRole::Title) + 2;
-    if (width < 24 || height < textHeight + 2) return {};
-    const QString shown = farText(item, width - 8);
+    const double whole = m_measure->height(TextRole::Title) + 2;
+    if (width < 24 || height < whole + 2) return {};
+    // Smaller rather than over the first nodes, as long as it can be read.
+    const double factor = std::clamp((room * scale - 2) / whole, kSmallestFarTitle, 1.0), textHeight = whole * factor;
+    const QString shown = farText(item, (width - 8) / factor);
     if (shown.isEmpty()) return {};
-    const QSizeF size((m_measure->width(TextRole::Title, shown) + 8) / scale, textHeight / scale);
+    const QSizeF size((m_measure->width(TextRole::Title, shown) * factor + 8) / scale, textHeight / scale);
     const double margin = 3 / scale, left = box.left() + margin, right = box.right() - margin - size.width();
     // Where it stands close up as well, else on the right, else a line further down.
     for (const QPointF at : {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
@@ -311,6 +319,7 @@ QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const 
 }
 
 void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const {
+    const double factor = plate.height() * scale / (m_measure->height(TextRole::Title) + 2);
     painter.save();
     painter.translate(plate.topLeft());
     painter.scale(1 / scale, 1 / scale);
@@ -321,7 +330,9 @@ void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item
     painter.drawRoundedRect(QRectF(QPointF(), plate.size() * scale), 3, 3);
     painter.setFont(m_fonts[0]);
     painter.setPen(m_style.color(ColorRole::ModuleTitle));
-    painter.drawText(QPointF(4, 1 + m_measure->ascent(TextRole::Title)), farText(item, item.rect.width * scale - 16));
+    painter.translate(4, 0);
+    painter.scale(factor, factor);
+    painter.drawText(QPointF(0, 1 + m_measure->ascent(TextRole::Title)), farText(item, (item.rect.width * scale - 16) / factor));
     painter.restore();
 }
 

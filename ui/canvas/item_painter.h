@@ -33,8 +33,9 @@ class ItemPainter {
     void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const;
 
     /// Where the name of a box stands in letters of constant size on the screen, which is what is read far out: within the
-    /// box and off what is `taken`. Empty if there is no room.
-    QRectF farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken) const;
+    /// box and off what is `taken`. The letters get smaller, within limits, where `room` (scene units from the box's top)
+    /// is not enough. Empty if there is no place.
+    QRectF farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const;
     void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const;
 
     const CanvasStyle& style() const { return m_style; }

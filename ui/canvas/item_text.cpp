@@ -1,5 +1,7 @@
 #include "ui/canvas/item_text.h"
 
+#include <QLocale>
+
 #include "core/ops/registry/registry.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
@@ -54,7 +56,7 @@ OpCategory fromOps(ops::Category category) {
 }
 
 QString ops(std::uint32_t count) {
-    return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(count);
+    return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(grouped(count));
 }
 
 /// "layers.0 … 11" for a run from layers.0 to layers.11.
@@ -76,13 +78,13 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
     if (what.repeat > 0) {
         const QString shown = out.title;
-        out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(what.repeat);
+        out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(grouped(what.repeat));
         if (what.period > 1) out.title += QStringLiteral(", %1 of %2 in turn").arg(what.turn + 1).arg(what.period);
         if (what.open) out.qualname += (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
     }
     if (!what.open) {
         out.name = ops(what.hiddenExprs);
-        if (what.hiddenConstants > 0) out.name += QStringLiteral(", %1 weights").arg(what.hiddenConstants);
+        if (what.hiddenConstants > 0) out.name += what.hiddenConstants == 1 ? QStringLiteral(", 1 weight") : QStringLiteral(", %1 weights").arg(grouped(what.hiddenConstants));
     }
     return out;
 }
@@ -200,9 +202,37 @@ QString typeText(const graph::Node& node) {
     return type == "?" ? QString() : text(type);
 }
 
+QString grouped(std::uint32_t count) { return QLocale(QLocale::English).toString(static_cast<qulonglong>(count)); }
+
+QString shortType(const QString& type) {
+    constexpr qsizetype kLong = 34, kLongExtent = 10;
+    if (type.size() <= kLong) return type;
+    QString out;
+    qsizetype begin = 0;  // of the extent that is being read
+    int parentheses = 0;
+    bool inside = false;
+    for (qsizetype i = 0; i < type.size(); ++i) {
+        const QChar c = type[i];
+        if (!inside) {
+            out += c;
+            inside = c == u'[';
+            begin = i + 1;
+            parentheses = 0;
+            continue;
+        }
+        parentheses += c == u'(' ? 1 : c == u')' ? -1 : 0;
+        if (c != u']' && (c != u',' || parentheses > 0)) continue;
+        out += i - begin > kLongExtent ? QString(QChar(0x2026)) : type.mid(begin, i - begin);
+        out += c;
+        begin = i + 1;
+        inside = c != u']';
+    }
+    return inside ? out + type.mid(begin) : out;
+}
+
 QString edgeText(const InternalGraph& graph, const layout::SceneEdge& edge) {
     if (edge.values.empty()) return {};
-    QString type = typeText(graph.node(edge.values.front()));
+    QString type = shortType(typeText(graph.node(edge.values.front())));
     if (edge.values.size() > 1) type += QStringLiteral(" +%1").arg(edge.values.size() - 1);
     return type;
 }
@@ -232,6 +262,7 @@ ItemText itemText(const InternalGraph& graph, const ItemDescription& what) {
 
 ItemText itemText(const InternalGraph& graph, const ItemDescription& what, const CanvasStyle& style) {
     ItemText out = itemText(graph, what);
+    if (what.kind == ItemKind::Input || what.kind == ItemKind::Output) out.qualname = shortType(out.qualname);
     if (what.kind != ItemKind::Expr) return out;
     if (!style.showNames) out.name.clear();
     if (style.showAttributes) out.small = attributeLines(graph.expr(what.expr), kAttributeLines);

@@ -183,6 +183,15 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
 }
 
+double ScenePainter::roomForTitle(layout::ItemId id) const {
+    const auto [found, isNew] = m_titleRoom.try_emplace(id.value, 0);
+    if (!isNew) return found->second;
+    const layout::SceneItem& box = m_index->scene().item(id);
+    double room = box.rect.height;
+    for (const layout::ItemId child : box.children) room = std::min(room, m_index->scene().item(child).rect.y - box.rect.y);
+    return found->second = room;
+}
+
 void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const {
     painter.setRenderHint(QPainter::Antialiasing);
     const layout::SceneLayout& scene = m_index->scene();
@@ -192,13 +201,14 @@ void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint
     };
     // Plates lie within their boxes, so only those of boxes around one can be in its way; these are read first. Asked
     // for each box anew, so that every part of the picture is painted alike.
-    const auto plateOf = [&](const layout::SceneItem& item) {
-        std::vector<const layout::SceneItem*> around{&item};
-        for (layout::ItemId box = item.parent; box.valid(); box = scene.item(box).parent) around.push_back(&scene.item(box));
+    const auto plateOf = [&](layout::ItemId id) {
+        std::vector<layout::ItemId> around;
+        for (; id.valid(); id = scene.item(id).parent) around.push_back(id);
         std::vector<QRectF> taken;
         QRectF plate;
         for (auto it = around.rbegin(); it != around.rend(); ++it) {
-            plate = m_items.farTitle(**it, scale, taken);
+            const layout::SceneItem& box = scene.item(*it);
+            plate = m_items.farTitle(box, scale, taken, block ? box.rect.height : roomForTitle(*it));
             if (!plate.isEmpty()) taken.push_back(plate);
         }
         return plate;
@@ -206,7 +216,7 @@ void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint
     for (const std::uint32_t id : items) {
         const layout::SceneItem& item = scene.items[id];
         if (!isTitled(item)) continue;
-        if (const QRectF plate = plateOf(item); !plate.isEmpty()) m_items.paintFarTitle(painter, item, scale, plate);
+        if (const QRectF plate = plateOf(layout::ItemId(std::size_t{id})); !plate.isEmpty()) m_items.paintFarTitle(painter, item, scale, plate);
     }
 }
 
@@ -254,7 +264,8 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const 
     constexpr std::size_t kMost = 2000;
     const std::vector<std::size_t> edges = layout::edgesAt(scene, item);
     for (std::size_t i = 0; i < std::min(edges.size(), kMost); ++i) {
-        const bool incoming = scene.edges[edges[i]].to == item;
+        // Of an open box by where the edge comes from: it ends at something inside.
+        const bool incoming = !scene.item(item).rect.contains(scene.item(scene.edges[edges[i]].from).rect);
         const ColorRole role = incoming ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput;
         paintEdge(painter, static_cast<std::uint32_t>(edges[i]),
                   QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5, area);

@@ -47,6 +47,8 @@ class ScenePainter {
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow, const QRectF& area) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
     void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
+    /// From the top of an open box to the first of what lies in it.
+    double roomForTitle(layout::ItemId box) const;
     void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
     void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;
     void paintPortName(QPainter& painter, QPointF port, double room, bool into, const QString& name) const;
@@ -62,6 +64,7 @@ class ScenePainter {
     QFont m_labelFont;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
+    mutable std::unordered_map<std::uint32_t, double> m_titleRoom;  ///< by open box, as asked for
     mutable std::vector<float> m_portRooms;  ///< by edge, see portRooms(); made when first asked for
 };
 

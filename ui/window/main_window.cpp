@@ -154,6 +154,7 @@ void MainWindow::buildStatusBar() {
     m_progress = new widgets::ProgressStrip;
     m_status = new widgets::ElidedLabel;
     m_status->setColorRole(theme::ColorRole::MutedText);
+    statusBar()->setContentsMargins(theme::kSmall, 0, 0, 0);
     statusBar()->addWidget(m_status, 1);
     statusBar()->addWidget(m_progress, 1);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {

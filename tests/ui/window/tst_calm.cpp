@@ -1,7 +1,10 @@
 // The canvas stays calm: the last good picture stands until the next one is there, what is opened or closed stays where it
 // is on the screen, and what is not around it keeps its form.
 
+#include <QFile>
+
 #include <map>
+#include <set>
 
 #include "tests/support/window_fixture.h"
 
@@ -20,6 +23,9 @@ class TestCalm : public test::WindowFixture {
     void whatIsOpenedOrClosedStaysInPlace_data();
     void whatIsOpenedOrClosedStaysInPlace();
     void onlyWhatIsAroundMoves();
+    void theLineStaysWhenManyAreOpened_data();
+    void theLineStaysWhenManyAreOpened();
+    void theSelectionStaysWhenManyAreOpened();
 
   private:
     std::vector<graph::ScopeId> modules(bool open) {
@@ -119,6 +125,51 @@ void TestCalm::onlyWhatIsAroundMoves() {
     const auto after = inside(first);
     QCOMPARE(after.size(), before.size());
     for (const auto& [key, place] : before) QVERIFY((after.at(key) - place).manhattanLength() < 0.01);
+}
+
+void TestCalm::theLineStaysWhenManyAreOpened_data() {
+    QTest::addColumn<QString>("model");
+    for (const char* model : {"gpt_mini.onnx", "gpt_mini.script.pt", "control_flow.onnx", "unet_small.onnx", "mobilenet_v3_small.onnx"}) QTest::addRow("%s", model) << file(model);
+    for (const char* model : {"zoo:resnet50", "zoo:unet", "zoo:densenet121"}) QTest::addRow("%s", model) << QString::fromLatin1(model);
+    if (const QString shared = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared"); QFile::exists(shared + QStringLiteral("/onnx-light")))
+        for (const char* model : {"light_vgg19.onnx", "light_shufflenet.onnx"})  // constants beside the line of operations
+            QTest::addRow("%s", model) << shared + QStringLiteral("/onnx-light/") + QLatin1String(model);
+}
+
+/// Opening modules all over the picture leaves the operation in the middle of it, that is not in them, where it is.
+void TestCalm::theLineStaysWhenManyAreOpened() {
+    QFETCH(QString, model);
+    open(model);
+    for (const Qt::Key depth : {Qt::Key_2, Qt::Key_0, Qt::Key_1}) {
+        const auto scene = canvas()->scene();
+        std::map<layout::ItemKey, QPointF> places;  // of operations that read something, on the screen
+        std::set<layout::ItemId> read;
+        for (const layout::SceneEdge& edge : scene->edges) read.insert(edge.to);
+        for (const layout::ItemId id : canvas()->visibleItems())
+            if (read.contains(id) && !scene->item(id).what.open && scene->item(id).what.kind != ItemKind::Stub) places[scene->item(id).key] = canvas()->itemRect(id).topLeft();
+        key(depth, Qt::ControlModifier | Qt::ShiftModifier);
+        int left = 0;
+        double moved = 1e9;
+        for (const auto& [key, before] : places) {
+            const layout::ItemId id = canvas()->scene()->find(key);
+            if (!id || canvas()->scene()->item(id).what.open) continue;
+            ++left;
+            moved = std::min(moved, (canvas()->itemRect(id).topLeft() - before).manhattanLength());
+        }
+        if (left > 0) QVERIFY2(moved < 1.5, qPrintable(QStringLiteral("%1 points").arg(moved)));
+    }
+}
+
+void TestCalm::theSelectionStaysWhenManyAreOpened() {
+    open(QStringLiteral("zoo:resnet50"));
+    const graph::NodeId pool = node("op:MaxPool2d");
+    context().navigateTo(pool);
+    settle();
+    for (const Qt::Key depth : {Qt::Key_2, Qt::Key_0, Qt::Key_3}) {
+        const QPointF before = rectOf(canvas(), pool).topLeft();
+        key(depth, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY((rectOf(canvas(), pool).topLeft() - before).manhattanLength() < 1.5);
+    }
 }
 
 QTEST_MAIN(TestCalm)

@@ -1,0 +1,109 @@
+// Opening ends in a tree, a table and a picture whatever becomes of the layout helper, and while pieces are laid out the last
+// good picture stays. The helper of these tests is a script that works, hangs, dies or is gone.
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTableView>
+#include <QTreeView>
+
+#include <csignal>
+#include <map>
+
+#include "tests/support/window_fixture.h"
+#include "ui/canvas/layout_service.h"
+#include "ui/panels/module_tree/module_tree_panel.h"
+#include "ui/panels/node_table/node_table_panel.h"
+
+using namespace sonde;
+using layout::ItemKind;
+
+class TestOpening : public test::WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() {
+        prepare();
+        qputenv("XDG_CACHE_HOME", m_folder.path().toUtf8());  // no pictures of an earlier run
+        qputenv("SONDE_LAYOUT_WORKER", m_folder.filePath(QStringLiteral("helper")).toUtf8());
+        useHelper("works");
+    }
+    void cleanup() { closeWindow(); }
+    void opensWhateverTheHelperDoes_data();
+    void opensWhateverTheHelperDoes();
+    void theLastPictureStaysWhilePiecesAreLaidOut();
+
+  private:
+    void useHelper(const QByteArray& kind) {
+        QFile file(m_folder.filePath(QStringLiteral("helper")));
+        file.remove();
+        if (kind != "gone") {
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write("#!/bin/sh\n" + (kind == "hangs" ? QByteArray("exec sleep 600\n") : kind == "dies" ? QByteArray("exit 1\n") : QByteArray("exec '" SONDE_BINARY_DIR "/sonde-layout-worker' \"$@\"\n")));
+            file.close();
+            QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        }
+        for (const int id : canvas::LayoutService::instance().workers.processIds()) ::kill(id, SIGKILL);
+    }
+    int rowsOfTree() { return qobject_cast<panels::ModuleTreePanel*>(m_window->panel(QStringLiteral("modules")))->view()->model()->rowCount(); }
+    int rowsOfTable() { return qobject_cast<panels::NodeTablePanel*>(m_window->panel(QStringLiteral("nodes")))->view()->model()->rowCount(); }
+
+    QTemporaryDir m_folder;
+};
+
+void TestOpening::opensWhateverTheHelperDoes_data() {
+    QTest::addColumn<QByteArray>("helper");
+    QTest::addColumn<QString>("model");
+    // Each model once, so that nothing is in the cache; none is a mere chain, which needs no helper.
+    QTest::addRow("works") << QByteArray("works") << file("gpt_mini.onnx");
+    QTest::addRow("hangs") << QByteArray("hangs") << file("control_flow.onnx");
+    QTest::addRow("dies") << QByteArray("dies") << file("lstm_classifier.script.pt");
+    QTest::addRow("gone") << QByteArray("gone") << file("nested_containers.script.pt");
+}
+
+void TestOpening::opensWhateverTheHelperDoes() {
+    QFETCH(QByteArray, helper);
+    QFETCH(QString, model);
+    useHelper(helper);
+    openWindow();
+    open(model);
+    const auto scene = canvas()->scene();
+    QVERIFY(scene);
+    QVERIFY(scene->items.size() > 5);
+    QVERIFY(!canvas()->visibleItems().empty());
+    QVERIFY(rowsOfTree() > 0);
+    QVERIFY(rowsOfTable() > 5);
+    QCOMPARE(scene->notes.empty(), helper == "works");  // who draws otherwise says so
+}
+
+void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
+    useHelper("works");
+    openWindow();
+    open(QStringLiteral("zoo:unet"));
+    const auto before = canvas()->scene();
+    // The notice that it takes long stands over the uppermost part.
+    const QRect part = canvas()->rect().adjusted(0, 80, 0, 0);
+    const QImage picture = canvas()->grab(part).toImage();
+    useHelper("hangs");
+    context().expandToDepth(9);
+    int seen = 0, partial = 0;
+    auto last = before;
+    while (!m_window->isIdle()) {
+        QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+        QVERIFY(canvas()->scene());
+        if (canvas()->scene() == before) {
+            QCOMPARE(canvas()->grab(part).toImage(), picture);
+            ++seen;
+        } else if (canvas()->scene() != last) {
+            last = canvas()->scene();
+            ++partial;
+            QVERIFY(last->items.size() > before->items.size());
+            QVERIFY(!canvas()->visibleItems().empty());
+        }
+    }
+    QVERIFY(seen > 3);     // it did take a while
+    QVERIFY(partial > 1);  // and did not keep the user waiting until all was there
+    QVERIFY(!canvas()->scene()->notes.empty());
+}
+
+QTEST_MAIN(TestOpening)
+#include "tst_opening.moc"
