@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/interrupt.h"
+#include "core/document/input_infos.h"
 
 namespace sonde::app {
 
@@ -19,14 +20,10 @@ void InputChoice::addTo(CLI::App& command) {
 }
 
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
-    std::vector<io::InputInfo> inputs;
-    for (const document::NamedNode& input : document.inputs) {
-        inputs.push_back({input.name, document.graph->node(input.node).type, input.isDemanded});
-    }
     io::InputOptions options;
     options.seed = choice.seed;
     if (const io::ImagePreset* preset = io::findImagePreset(choice.image)) options.image = preset->options;
-    return io::makeInputs(choice.spec, inputs, options, commandLineWork());
+    return io::makeInputs(choice.spec, document::inputInfos(document), options, commandLineWork());
 }
 
 base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names) {

@@ -4,6 +4,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/document/exporting/inference_form.h"
+#include "core/document/input_infos.h"
 #include "core/exec/run.h"
 #include "core/io/dump/input_transform.h"
 #include "core/ops/registry/registry.h"
@@ -67,12 +68,6 @@ base::Result<void> rename(InternalGraph& graph, NodeId node, const std::string& 
         SONDE_TRY(graph.rename(other, free));
     }
     return graph.rename(node, name);
-}
-
-std::vector<io::InputInfo> inputInfos(const Document& document) {
-    std::vector<io::InputInfo> infos;
-    for (const NamedNode& input : document.inputs) infos.push_back({input.name, document.graph->node(input.node).type, input.isDemanded});
-    return infos;
 }
 
 base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& document, const std::vector<std::string>& inputData, const DumpOptions& options,

@@ -5,8 +5,8 @@
 
 #include "core/analysis/compare.h"
 #include "core/analysis/infer.h"
+#include "core/document/input_infos.h"
 #include "core/exec/run.h"
-#include "core/io/inputs/inputs.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::document {
@@ -22,12 +22,10 @@ using tensor::Value;
 /// Inputs that passes are verified on: empty if the model does not say what it takes.
 base::Result<std::vector<std::vector<Value>>> verificationInputs(const Document& document, const OpenOptions& options,
                                                                  const base::WorkContext& work) {
-    std::vector<io::InputInfo> inputs;
-    for (const NamedNode& input : document.inputs) {
-        const tensor::TypeInfo& type = document.graph->node(input.node).type;
-        const bool isKnown = type.isTensor() && type.dtype != tensor::DType::Undefined && type.shape;
-        if ((!isKnown || input.isDemanded) && options.inputData.empty()) return std::vector<std::vector<Value>>{};
-        inputs.push_back({input.name, type, input.isDemanded});
+    const std::vector<io::InputInfo> inputs = inputInfos(document);
+    for (const io::InputInfo& input : inputs) {
+        const bool isKnown = input.type.isTensor() && input.type.dtype != tensor::DType::Undefined && input.type.shape;
+        if ((!isKnown || input.isGuide) && options.inputData.empty()) return std::vector<std::vector<Value>>{};
     }
     SONDE_ASSIGN(std::vector<io::InputCase> cases, io::makeInputs(options.inputData, inputs, {}, work));
     std::vector<std::vector<Value>> values;

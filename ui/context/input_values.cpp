@@ -1,7 +1,5 @@
 #include "ui/context/input_values.h"
 
-#include "core/io/inputs/inputs.h"
-
 namespace sonde::context {
 namespace {
 
@@ -14,8 +12,7 @@ io::InputOptions optionsOf(const InputSpec& spec) {
 
 }  // namespace
 
-base::Result<tensor::Value> readInput(const ModelInput& input, std::size_t index) {
-    const io::InputInfo info{input.name.toStdString(), input.type, input.isDemanded};
+base::Result<tensor::Value> readInput(const ModelInput& input, const io::InputInfo& info, std::size_t index) {
     auto value = io::makeInput(input.spec.source.toStdString(), info, index, optionsOf(input.spec));
     if (!value) value.error().withNote("for input " + input.name.toStdString());
     return value;

@@ -1,5 +1,6 @@
 // The part of InspectorContext that opens models and keeps what is remembered of them.
 
+#include "core/document/input_infos.h"
 #include "ui/context/free_later.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/remembered.h"
@@ -149,9 +150,10 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     m_view = state.view ? *state.view : firstView();
     m_otherCanvas.view = state.secondView ? *state.secondView : m_view;
     if (m_activeCanvas == 1) std::swap(m_view, m_otherCanvas.view);
-    for (const document::NamedNode& input : m_document->inputs) {
+    for (const io::InputInfo& info : document::inputInfos(*m_document)) {
+        const document::NamedNode& input = m_document->inputs[m_inputs.size()];
         ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};
-        row.spec = defaultSpec(row.type);
+        row.spec = defaultSpec(document::usualType(info));
         for (const auto& [name, spec] : state.inputs)
             if (name == row.name) row.spec = spec;
         m_inputs.push_back(std::move(row));

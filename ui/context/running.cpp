@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/analysis/infer.h"
+#include "core/document/input_infos.h"
 #include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
 
@@ -83,12 +84,13 @@ bool InspectorContext::inputsAreRead() const {
 
 void InspectorContext::startReading() {
     m_readJob.start(
-        [inputs = m_inputs](const base::WorkContext&) {
+        [document = m_document, inputs = m_inputs](const base::WorkContext&) {
             ReadInputs result;
+            const std::vector<io::InputInfo> infos = document::inputInfos(*document);
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const ModelInput& input = inputs[i];
                 const bool wanted = !input.value && !input.error && !input.spec.source.isEmpty();
-                result.read.emplace_back(input.spec, wanted ? readInput(input, i) : base::Result<tensor::Value>(tensor::Value()));
+                result.read.emplace_back(input.spec, wanted ? readInput(input, infos[i], i) : base::Result<tensor::Value>(tensor::Value()));
             }
             return result;
         },

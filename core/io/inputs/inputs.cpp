@@ -58,7 +58,7 @@ struct RandSpec {
 base::Error badSpec(std::string_view item, std::string_view part = {}) {
     std::string what = "bad #rand specification";
     if (!part.empty()) what += ": '" + std::string(part) + "'";
-    return usageError(what, std::string(item), "write #rand(min,max) or #rand(min,max,1,3,...)");
+    return usageError(what, std::string(item), "write #rand(min,max) or #rand(min,max,1,3,...); min and max of digits and a point, as 0.001 for 1e-3");
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -117,7 +117,7 @@ Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
 
 Result<Value> randomValue(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
     SONDE_ASSIGN(const RandSpec spec, parseRand(item));
-    Shape shape = usualShape(input.type);
+    Shape shape = usualShape(input.type, input.usual);
     if (spec.hasShape) {
         std::vector<std::int64_t> dims = spec.shape;
         if (spec.continues) {
@@ -278,13 +278,17 @@ Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& 
 
 }  // namespace
 
-Shape usualShape(const TypeInfo& type) {
-    std::vector<std::int64_t> dims;
-    if (!type.shape) return Shape(std::move(dims));
-    const std::vector<Dim>& shape = *type.shape;
-    const bool picture = shape.size() == 4 && (shape[1].value == 1 || shape[1].value == 3);
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-        dims.push_back(shape[axis].known() ? shape[axis].value : picture && axis >= 2 ? kUsualPictureSize : 1);
+Shape usualShape(const TypeInfo& type, const tensor::ExtentHints& usual) {
+    std::vector<std::int64_t> dims(type.shape ? type.shape->size() : usual.size(), -1);
+    const bool hasHints = usual.size() == dims.size();
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        if (type.shape && (*type.shape)[axis].known()) dims[axis] = (*type.shape)[axis].value;
+        else if (hasHints) dims[axis] = usual[axis].likely;
+    }
+    const bool picture = dims.size() == 4 && (dims[1] == 1 || dims[1] == 3);
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        if (dims[axis] >= 0) continue;
+        dims[axis] = std::max(picture && axis >= 2 ? kUsualPictureSize : 1, hasHints ? usual[axis].least : 1);
     }
     return Shape(std::move(dims));
 }
@@ -294,7 +298,7 @@ Result<Value> makeInput(std::string_view item, const InputInfo& input, std::size
         return usageError("an input of type " + input.type.text() + " cannot be given by a file or by numbers", "input '" + input.name + "'");
     }
     if (item == "#zeros") {
-        SONDE_ASSIGN(Tensor zeros, Tensor::zeros(input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype, usualShape(input.type)));
+        SONDE_ASSIGN(Tensor zeros, Tensor::zeros(input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype, usualShape(input.type, input.usual)));
         return Value(std::move(zeros));
     }
     if (item.starts_with('#')) return randomValue(item, input, index, options);

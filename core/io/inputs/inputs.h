@@ -8,6 +8,7 @@
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/io/image/image.h"
+#include "core/tensor/extent_hint.h"
 #include "core/tensor/type_info.h"
 
 namespace sonde::io {
@@ -17,6 +18,7 @@ struct InputInfo {
     std::string name;
     tensor::TypeInfo type;
     bool isGuide = false;  ///< the type is what the layers want: data of another rank is the model's own affair
+    tensor::ExtentHints usual;  ///< what a first run should give, where something tells
 };
 
 struct InputOptions {
@@ -40,7 +42,8 @@ struct InputCase {
 ///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME)
 ///   x:file.npz#key              the array of that key for one input; without a key in.x, x, or the only one
 ///   @list.txt                   one case a line; empty lines are left out
-/// Extents that the model leaves open are 1; height and width of a picture-like input ([N,1 or 3,H,W]) 224.
+/// Extents that the model leaves open are what `usual` says, else 1; height and width of a picture-like input
+/// ([N,1 or 3,H,W]) 224.
 /// Empty text: #rand(0,1) for every input.
 /// Errors (Usage): what is wrong, and where in the text. Files that cannot be read keep their own error.
 base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vector<InputInfo>& inputs,
@@ -50,7 +53,7 @@ base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std
 base::Result<tensor::Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index,
                                       const InputOptions& options = {});
 
-/// The shape that is used where nothing says otherwise.
-tensor::Shape usualShape(const tensor::TypeInfo& type);
+/// The shape that is used where nothing says otherwise. A rank comes from the type, or from the hints.
+tensor::Shape usualShape(const tensor::TypeInfo& type, const tensor::ExtentHints& usual = {});
 
 }  // namespace sonde::io

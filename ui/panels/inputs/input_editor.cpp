@@ -13,6 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/document/input_infos.h"
 #include "core/io/image/image.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
@@ -133,9 +134,12 @@ void InputEditor::chooseMode(int mode) {
     const ModelInput* input = m_context.input(m_name);
     if (!input) return;
     InputSpec spec = input->spec;
+    tensor::TypeInfo type = input->type;
+    for (const io::InputInfo& info : document::inputInfos(*m_context.document()))
+        if (info.name == m_name.toStdString()) type = document::usualType(info);
     switch (mode) {
-        case Random: spec.source = context::randomSource(input->type, 0, 1); break;
-        case Zeros: spec.source = context::randomSource(input->type, 0, 0); break;
+        case Random: spec.source = context::randomSource(type, 0, 1); break;
+        case Zeros: spec.source = context::randomSource(type, 0, 0); break;
         case None: spec.source.clear(); break;
         default: browse(); return;
     }

@@ -1,0 +1,153 @@
+// What operators with weights want of their input.
+
+#include "core/analysis/demand/demands.h"
+#include "core/analysis/demand/operators.h"
+
+namespace sonde::analysis::demand {
+
+using graph::Argument;
+using graph::Expr;
+using tensor::DType;
+using tensor::Value;
+
+namespace {
+
+/// A linear layer whose input may have any rank gets a batch of vectors.
+constexpr std::size_t kVectors = 2;
+
+}  // namespace
+
+void Demands::collectOperator(const Expr& expr) {
+    if (expr.arguments.empty() || expr.outputs.empty()) return;
+    const std::string_view name = plainName(expr);
+    const Demand result = of(expr);
+    if (!collectLayer(expr, name, result)) collectShaped(expr, name, result);
+}
+
+bool Demands::collectLayer(const Expr& expr, std::string_view name, const Demand& result) {
+    if (isOneOf(name, kConvolutions) || isOneOf(name, kTransposed)) wantConvolved(expr, name, result);
+    else if (isOneOf(name, kRecurrent) && expr.op.name.ends_with(".input")) wantRecurrent(expr);
+    else if (name == "linear" || name == "matmul" || name == "mm" || name == "addmm") wantMultiplied(expr, name, result);
+    else if (name == "layer_norm") wantNormed(expr, result);
+    else if (name == "batch_norm" || name == "native_batch_norm") wantBatchNormed(expr, result);
+    else if (name == "embedding") wantIndices(expr, result);
+    else if (name == "embedding_bag") wantBags(expr);
+    else if (name == "_native_multi_head_attention") wantAttended(expr, 3);
+    else if (name == "_transformer_encoder_layer_fwd") wantAttended(expr, 1);
+    else return false;
+    return true;
+}
+
+void Demands::wantConvolved(const Expr& expr, std::string_view name, const Demand& result) {
+    const auto weight = m_facts.shapeOf(Facts::argument(expr, "weight"));
+    if (!weight || weight->size() < 3 || weight->size() > kHighestRank) return;
+    const std::size_t axes = weight->size() - 2;
+    bool transposed = isOneOf(name, kTransposed);
+    if (name == "_convolution" || name == "convolution") {
+        const Value flag = m_facts.valueOf(Facts::argument(expr, "transposed"));
+        if (!flag.isNumber()) return;
+        transposed = flag.number() != 0;
+    }
+    Demand demand, y = result;
+    demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
+    demand.rank = y.rank = weight->size();
+    demand.put(0, y.at(0));
+    const auto groups = m_facts.integer(Facts::argument(expr, "groups"));
+    if (transposed) demand.put(1, Extent::of((*weight)[0]));
+    else if (groups && *groups > 0 && *groups < (std::int64_t{1} << 31) && (*weight)[1] < (std::int64_t{1} << 31)) demand.put(1, Extent::of((*weight)[1] * *groups));
+    const Ints stride = m_facts.integersFor(Facts::argument(expr, "stride"), axes), dilation = m_facts.integersFor(Facts::argument(expr, "dilation"), axes);
+    const Ints padding = m_facts.integersFor(Facts::argument(expr, "padding"), axes);
+    const Ints outputPadding = m_facts.integersFor(Facts::argument(expr, "output_padding"), axes);
+    const Value mode = m_facts.valueOf(Facts::argument(expr, "padding"));
+    const bool isNamed = mode.kind() == tensor::ValueKind::String;
+    for (std::size_t i = 0; i < axes && !stride.empty() && !dilation.empty() && (isNamed || !padding.empty()); ++i) {
+        const auto axis = static_cast<std::int64_t>(i + 2);
+        const Window window{(*weight)[i + 2], stride[i], isNamed ? 0 : padding[i], dilation[i]};
+        if (isNamed && mode.toString() == "same") demand.put(axis, y.at(axis));
+        else if (transposed) demand.put(axis, beforeTransposedWindow(y.at(axis), window, outputPadding.empty() ? 0 : outputPadding[i]));
+        else demand.put(axis, beforeWindow(y.at(axis), window));
+    }
+    want(expr.arguments.front(), demand);
+}
+
+/// x [N, L, I] with states [layers, N, H]; of rank 2 both are a single sequence.
+void Demands::wantRecurrent(const Expr& expr) {
+    Demand demand;
+    const Argument states = Facts::argument(expr, "hx"), weights = Facts::argument(expr, "params");
+    const Argument* state = states.items.empty() ? &states : &states.items.front();
+    demand.rank = m_facts.rankOf(*state);
+    if (!weights.items.empty()) {
+        if (const auto weight = m_facts.shapeOf(weights.items.front()); weight && weight->size() == 2) demand.put(-1, Extent::of((*weight)[1]));
+        demand.dtype = m_facts.dtypeOf(weights.items.front());
+    }
+    want(expr.arguments.front(), demand);
+}
+
+/// linear(x, w [K, I]), x @ w [I, K], addmm(b, x, w [I, K])
+void Demands::wantMultiplied(const Expr& expr, std::string_view name, const Demand& result) {
+    const std::size_t at = name == "addmm" ? 1 : 0;
+    if (expr.arguments.size() < at + 2) return;
+    const Argument& matrix = expr.arguments[at + 1];
+    auto weight = m_facts.shapeOf(matrix);
+    if (!weight || weight->size() != 2) return;
+    if (name != "linear") std::swap((*weight)[0], (*weight)[1]);
+    Demand y = result;
+    if (name == "mm" || name == "addmm") y.rank = 2;
+    wantLinear(expr.arguments[at], *weight, m_facts.dtypeOf(matrix), y);
+}
+
+void Demands::wantLinear(const Argument& x, const Ints& weight, DType dtype, const Demand& result) {
+    Demand demand = result.rankShifted(0);
+    demand.dtype = dtype;
+    if (demand.usualRank == 0) demand.usualRank = kVectors;
+    demand.put(-1, Extent::of(weight[1]));
+    for (std::size_t i = 0; result.rank && i + 1 < *result.rank; ++i) demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 1; !result.rank && i < result.back.size(); ++i) demand.put(-1 - static_cast<std::int64_t>(i), result.back[i]);
+    want(x, demand);
+}
+
+void Demands::wantNormed(const Expr& expr, const Demand& result) {
+    Demand demand = result;
+    const Ints extents = m_facts.integers(Facts::argument(expr, "normalized_shape"));
+    for (std::size_t i = 0; i < extents.size(); ++i) demand.put(-1 - static_cast<std::int64_t>(i), Extent::of(extents[extents.size() - 1 - i]));
+    if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "weight"));
+    if (demand.usualRank == 0) demand.usualRank = std::min(extents.size() + 1, kHighestRank);
+    want(expr.arguments.front(), demand);
+}
+
+void Demands::wantBatchNormed(const Expr& expr, const Demand& result) {
+    Demand demand = result;
+    for (const std::string_view name : {"weight", "running_mean"}) {
+        if (const auto channels = m_facts.shapeOf(Facts::argument(expr, name)); channels && channels->size() == 1) demand.put(1, Extent::of(channels->front()));
+        if (demand.dtype == DType::Undefined) demand.dtype = m_facts.dtypeOf(Facts::argument(expr, name));
+    }
+    want(expr.arguments.front(), demand);
+}
+
+/// embedding(weight, indices): one row for each index.
+void Demands::wantIndices(const Expr& expr, const Demand& result) {
+    Demand demand = result.rankShifted(-1);
+    demand.dtype = DType::Int64;
+    for (std::size_t i = 0; demand.rank && i < *demand.rank; ++i) demand.put(static_cast<std::int64_t>(i), result.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 1; !demand.rank && i < result.back.size(); ++i) demand.put(-static_cast<std::int64_t>(i), result.back[i]);
+    want(Facts::argument(expr, "indices"), demand);
+}
+
+/// embedding_bag(weight, indices [n], offsets [N])
+void Demands::wantBags(const Expr& expr) {
+    Demand demand;
+    demand.dtype = DType::Int64;
+    demand.rank = 1;
+    for (const std::string_view name : {"indices", "offsets"}) want(Facts::argument(expr, name), demand);
+}
+
+/// The first arguments are queries, keys and values, or what all of them are made of: [N, L, E].
+void Demands::wantAttended(const Expr& expr, std::size_t count) {
+    Demand demand;
+    demand.dtype = m_facts.dtypeOf(Facts::argument(expr, "qkv_weight"));
+    demand.rank = 3;
+    demand.put(-1, Extent::of(m_facts.integer(Facts::argument(expr, "embed_dim")).value_or(-1)));
+    for (std::size_t i = 0; i < count && i < expr.arguments.size(); ++i) want(expr.arguments[i], demand);
+}
+
+}  // namespace sonde::analysis::demand
