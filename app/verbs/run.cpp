@@ -9,6 +9,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
+#include "core/analysis/infer.h"
 #include "core/analysis/profile.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/run.h"
@@ -123,7 +124,8 @@ class RunVerb {
             if (recording.error) break;
         }
         report(inputs, recording);
-        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, *m_document->graph, recording));
+        // Extents that the file leaves open are known by now: so are bytes.
+        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs), recording));
         return recording.error;
     }
 
