@@ -16,7 +16,6 @@ using graph::NodeId;
 
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::size_t kLargestSegment = 256;     ///< operations; larger ones are looked into instead
 constexpr std::size_t kSmallestSegment = 4;
 constexpr std::size_t kSmallestBlock = 3;        ///< operations of a block that repeats
