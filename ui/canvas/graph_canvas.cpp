@@ -62,8 +62,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
     });
     connectContext();
     connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
-    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
-    if (m_context.hasModel()) requestLayout();
+    if (m_context.hasModel()) begin();
 }
 
 GraphCanvas::~GraphCanvas() {
@@ -73,21 +72,22 @@ GraphCanvas::~GraphCanvas() {
 
 void GraphCanvas::connectContext() {
     using Context = context::InspectorContext;
-    connect(&m_context, &Context::documentOpened, this, [this] {
+    connect(&m_context, &Context::documentLeft, this, [this] {
         keepPlace();
-        findUntraced();
-        findPassMarks();
-        m_labels = makeCardLabels(m_context.labelRules(), &m_context);
         clearScene();
+    });
+    connect(&m_context, &Context::documentOpened, this, &GraphCanvas::begin);
+    connect(&m_context, &Context::documentClosed, this, [this] {
+        m_keptPlace.reset();
         recolor();
-        requestLayout();
+        m_overlays->refresh();
+        update();
     });
     connect(&m_context, &Context::bookmarksChanged, this, &GraphCanvas::refreshMarks);
     connect(&m_context, &Context::coloringChanged, this, [this] {
         recolor();
         restyle();
     });
-    connect(&m_context, &Context::documentClosed, this, &GraphCanvas::clearScene);
     connect(&m_context, &Context::viewChanged, this, [this] {
         if (m_context.activeCanvas() == m_number) requestLayout();
     });
@@ -145,6 +145,15 @@ void GraphCanvas::connectContext() {
         else
             ensureVisible(selection);
     });
+}
+
+/// With the document that is there now.
+void GraphCanvas::begin() {
+    findUntraced();
+    findPassMarks();
+    m_labels = makeCardLabels(m_context.labelRules(), &m_context);
+    recolor();
+    requestLayout();
 }
 
 CanvasStyle GraphCanvas::style() const {
@@ -416,7 +425,7 @@ void GraphCanvas::takeOver(const GraphCanvas& other) {
     m_overlays->setOverviewVisible(other.overviewVisible());
     m_overlays->setLegendVisible(other.legendVisible());
     m_wheelZooms = other.m_wheelZooms;
-    if (!other.m_painter) return;
+    if (!other.m_painter) return requestLayout();
     m_layoutJob.abandon();
     ++m_layoutNumber;
     m_transition.reset();
@@ -438,6 +447,7 @@ void GraphCanvas::takeOver(const GraphCanvas& other) {
     Q_EMIT sceneChanged();
     Q_EMIT cameraChanged();
     update();
+    if (other.m_layoutJob.isActive()) requestLayout();  // its picture is of the view that it had before
 }
 
 void GraphCanvas::setBeside(bool beside) {

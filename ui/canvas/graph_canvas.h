@@ -168,6 +168,7 @@ class GraphCanvas : public QWidget {
 
     // graph_canvas.cpp
     void connectContext();
+    void begin();
     void requestLayout();
     void takeScene(Composed composed, bool final);
     void placeFirst();

@@ -72,8 +72,7 @@ base::Result<RunDifferences> compareWithReference(const document::Document& docu
 }  // namespace
 
 Comparison::Comparison(InspectorContext& context) : QObject(&context), m_context(context) {
-    connect(&context, &InspectorContext::documentOpened, this, &Comparison::clear);
-    connect(&context, &InspectorContext::documentClosed, this, &Comparison::clear);
+    connect(&context, &InspectorContext::documentLeft, this, &Comparison::clear);
     connect(&context, &InspectorContext::runFinished, this, [this] {
         if (m_again && m_context.runState() == RunState::Finished) m_again();
     });
@@ -103,7 +102,7 @@ void Comparison::setTolerance(const analysis::Tolerance& tolerance) {
 
 void Comparison::keepRun() {
     if (!m_context.hasModel()) return;
-    m_kept = {m_context.document()->graph, m_context.inputValues()};
+    m_kept = {m_context.document()->graph, m_context.recording() ? m_context.runInputs() : m_context.inputValues()};
     m_context.report(Message{base::Severity::Info, tr("This run is kept for comparing"), {}, {}, {}});
     Q_EMIT changed();
 }

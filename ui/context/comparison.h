@@ -34,7 +34,7 @@ class Comparison : public QObject {
     void setTolerance(const analysis::Tolerance& tolerance);
 
   public Q_SLOTS:
-    /// Remembers the present model and inputs, to be compared with later.
+    /// Remembers the model and the last run's inputs (before one: the present ones), to be compared with later.
     void keepRun();
     void withKeptRun();
     void withBeforePasses();

@@ -25,7 +25,6 @@ bool setMember(std::vector<NodeId>& nodes, NodeId node, bool member) {
 }
 
 constexpr std::size_t kHistoryLimit = 200;
-constexpr std::size_t kMessageLimit = 2000;
 
 }  // namespace
 
@@ -325,11 +324,17 @@ void InspectorContext::setLabelRules(const LabelRules& rules) {
 
 // --- messages -------------------------------------------------------------------------------------------------------
 
-void InspectorContext::report(const Message& message) {
-    if (m_messages.size() >= kMessageLimit) m_messages.erase(m_messages.begin());
+void InspectorContext::report(const Message& given) {
+    Message message = given;
+    if (message.node.valid() && m_document) message.graph = m_document->graph;
+    if (m_messages.size() >= kMostMessages) m_messages.erase(m_messages.begin());
     m_messages.push_back(message);
     Q_EMIT messageReported(message);
     if (message.severity == base::Severity::Error) Q_EMIT bannerRequested(message);
+}
+
+NodeId InspectorContext::nodeOf(const Message& message) const {
+    return m_document && message.graph.lock() == m_document->graph ? message.node : NodeId();
 }
 
 void InspectorContext::report(const base::Error& error) {

@@ -33,6 +33,7 @@ struct Message {
     QString where;
     QString hint;
     NodeId node;  ///< what it is about, if it can be shown
+    std::weak_ptr<const graph::InternalGraph> graph = {};  ///< that the node is of; report() sets it
 };
 
 enum class LoadState { Empty, Loading, Loaded, Failed };
@@ -177,9 +178,15 @@ class InspectorContext : public QObject {
     Comparison& comparison() const { return *m_comparison; }
     /// What the next run gets, in the order of graph().inputs(); none for what is not given.
     std::vector<tensor::Value> inputValues() const;
+    /// What the last run was given, which may have changed since. Only with a recording.
+    const std::vector<tensor::Value>& runInputs() const { return m_runInputs; }
 
     // --- messages ------------------------------------------------------------------------------------------------
+    /// The last ones, no more than kMostMessages.
     const std::vector<Message>& messages() const { return m_messages; }
+    static constexpr std::size_t kMostMessages = 2000;
+    /// What a message is about, if that is a node of the graph that is shown.
+    NodeId nodeOf(const Message& message) const;
 
     /// True while something goes on in the background that these objects started (loading, reading, running).
     bool isBusy() const;
@@ -284,6 +291,8 @@ class InspectorContext : public QObject {
     void loadStarted(const QString& location);
     void loadProgressed(const sonde::base::Progress& progress);
     void loadFailed(const sonde::base::Error& error);
+    /// The document is about to go, for another one or for good. It is there for the last time: let go of what is kept of it.
+    void documentLeft();
     /// A document is there: everything else (view, inputs, watches) is already that of the new one.
     void documentOpened();
     void documentClosed();
@@ -387,6 +396,7 @@ class InspectorContext : public QObject {
     std::shared_ptr<const graph::InternalGraph> m_typed;  ///< the document's graph for m_typedInputs; null: as it is
     std::vector<tensor::TypeInfo> m_typedInputs;
     std::vector<NodeId> m_outputNodes;           ///< which nodes the recording's outputs are of
+    std::vector<tensor::Value> m_runInputs;      ///< what the recording was made from
     std::map<NodeId, std::vector<tensor::Value>> m_peeked;  ///< looked up after the last run: a value for each pass
     std::vector<NodeId> m_peekWanted;
     exec::PlanOptions m_wantedRun;               ///< what to run once the inputs are read

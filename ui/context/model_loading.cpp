@@ -59,10 +59,13 @@ void InspectorContext::load() {
         });
 }
 
-/// What was open stays: a typing mistake must not take the user's model away.
+/// What was open stays: a typing mistake must not take the user's model away, nor be what is reloaded or traced again.
 void InspectorContext::failLoading(const base::Error& error) {
     m_loadState = m_document ? LoadState::Loaded : LoadState::Failed;
-    if (m_whole && m_whole->location == m_location.toStdString()) m_traceOptions = m_whole->options;
+    if (m_whole) {
+        m_location = textOf(m_whole->location);
+        m_traceOptions = m_whole->options;
+    }
     if (error.kind != base::ErrorKind::Cancelled) report(error);
     Q_EMIT loadFailed(error);
 }
@@ -86,7 +89,7 @@ void InspectorContext::cancelLoading() {
 }
 
 void InspectorContext::close() {
-    m_load.abandon();
+    cancelLoading();
     m_loadState = LoadState::Empty;
     m_location.clear();
     if (!m_document) return;
@@ -102,6 +105,10 @@ void InspectorContext::close() {
 }
 
 void InspectorContext::dropDocument() {
+    if (m_document) Q_EMIT documentLeft();
+    // Runners keep packed weights, and with them the model.
+    context::freeLater(std::exchange(m_runner, {}));
+    context::freeLater(std::exchange(m_peekRunner, {}));
     context::freeLater(m_document);
     context::freeLater(m_outline);
     context::freeLater(m_recording);
@@ -117,6 +124,7 @@ void InspectorContext::dropDocument() {
     m_typed.reset();
     m_typedInputs.clear();
     m_outputNodes.clear();
+    m_runInputs.clear();
     m_peeked.clear();
     m_peekWanted.clear();
     m_selection = m_hovered = {};

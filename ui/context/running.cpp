@@ -33,6 +33,7 @@ struct InspectorContext::RunResult {
     std::optional<base::Error> error;  ///< there was not even a plan
     std::shared_ptr<const graph::InternalGraph> typed;  ///< for these inputs; null: the document's own
     std::vector<tensor::TypeInfo> inputTypes;
+    std::vector<tensor::Value> inputs;
 };
 
 namespace {
@@ -178,6 +179,7 @@ void InspectorContext::startRun() {
             for (const tensor::Value& input : inputs) result.inputTypes.push_back(tensor::TypeInfo::of(input));
             if (result.inputTypes == typedInputs) result.typed = typed;
             else if (saysMore(*graph, result.inputTypes)) result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs));
+            result.inputs = inputs;
             return result;
         },
         [this](RunResult result) { finishRun(std::move(result)); });
@@ -189,6 +191,7 @@ void InspectorContext::finishRun(RunResult result) {
     m_recording = std::move(result.recording);
     m_outputNodes = std::move(result.outputNodes);
     m_typedInputs = std::move(result.inputTypes);
+    m_runInputs = std::move(result.inputs);
     m_peeked.clear();
     m_liveRun.reset();
     for (const std::string& line : result.missing)
@@ -320,7 +323,7 @@ void InspectorContext::startPeek() {
     if (!m_peekRunner) m_peekRunner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
     const std::vector<NodeId> wanted = std::exchange(m_peekWanted, {});
     m_peekJob.start(
-        [graph = m_document->graph, wanted, inputs = inputValues(), runner = m_peekRunner](const base::WorkContext& work) {
+        [graph = m_document->graph, wanted, inputs = m_runInputs, runner = m_peekRunner](const base::WorkContext& work) {
             exec::PlanOptions options;
             options.watch = wanted;
             // In a loop every pass is wanted: the run ends with the operation that the node stands in.

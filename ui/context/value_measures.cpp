@@ -9,8 +9,7 @@ ValueMeasures::ValueMeasures(InspectorContext& context) : QObject(&context), m_c
         m_wanted = false;
         forget();
     };
-    connect(&context, &InspectorContext::documentOpened, this, leave);
-    connect(&context, &InspectorContext::documentClosed, this, leave);
+    connect(&context, &InspectorContext::documentLeft, this, leave);
     connect(&context, &InspectorContext::runStarted, this, &ValueMeasures::forget);
     connect(&context, &InspectorContext::runFinished, this, [this] {
         if (m_wanted) compute();
@@ -36,7 +35,7 @@ void ValueMeasures::compute() {
     m_wanted = true;
     if (!m_context.hasModel() || !m_context.recording() || m_context.isRunning() || m_known || m_job.isActive()) return;
     m_job.start(
-        [run = analysis::MeasuredRun{m_context.document()->graph, m_context.inputValues()}, threads = m_context.threads()](const base::WorkContext& work) {
+        [run = analysis::MeasuredRun{m_context.document()->graph, m_context.runInputs()}, threads = m_context.threads()](const base::WorkContext& work) {
             exec::Runner runner(static_cast<std::size_t>(threads));
             return analysis::measureRun(run, runner, work);
         },

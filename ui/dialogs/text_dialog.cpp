@@ -25,7 +25,7 @@ void goToLine(QPlainTextEdit* edit, int line) {
 
 TextDialog::TextDialog(const QString& title, const QString& text, int line, QWidget* parent)
     : QDialog(parent), m_text(new QPlainTextEdit(this)) {
-    setWindowTitle(tr("%1 as Text").arg(title));
+    setTitle(title);
     m_text->setReadOnly(true);
     // A cursor that can be seen and moved: the text is to be walked through.
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -49,6 +49,8 @@ TextDialog::TextDialog(const QString& title, const QString& text, int line, QWid
     goToLine(m_text, line);
     m_text->setFocus();
 }
+
+void TextDialog::setTitle(const QString& title) { setWindowTitle(tr("%1 as Text").arg(title)); }
 
 void TextDialog::setText(const QString& text) {
     if (text == m_text->toPlainText()) return;

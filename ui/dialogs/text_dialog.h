@@ -13,6 +13,8 @@ class TextDialog : public QDialog {
     TextDialog(const QString& title, const QString& text, int line, QWidget* parent = nullptr);
 
     QPlainTextEdit* text() const { return m_text; }
+    /// The model that it is of.
+    void setTitle(const QString& title);
     /// What stands there changes; the cursor keeps its line.
     void setText(const QString& text);
 

@@ -8,17 +8,16 @@ using context::Message;
 MessageModel::MessageModel(InspectorContext& context, QObject* parent)
     : QAbstractTableModel(parent), m_context(context), m_messages(context.messages()) {
     connect(&context, &InspectorContext::messageReported, this, [this](const Message& message) {
+        if (m_messages.size() >= InspectorContext::kMostMessages) {
+            beginRemoveRows({}, 0, 0);
+            m_messages.erase(m_messages.begin());
+            endRemoveRows();
+        }
         const int row = rowCount();
         beginInsertRows({}, row, row);
         m_messages.push_back(message);
         endInsertRows();
     });
-    // Nodes of an older model are not to be found any more.
-    const auto forget = [this] {
-        for (Message& message : m_messages) message.node = {};
-    };
-    connect(&context, &InspectorContext::documentClosed, this, forget);
-    connect(&context, &InspectorContext::loadStarted, this, forget);
 }
 
 int MessageModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_messages.size()); }
@@ -28,7 +27,10 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const Message& message = m_messages[static_cast<std::size_t>(index.row())];
     if (role == SeverityRole) return static_cast<int>(message.severity);
-    if (role == NodeRole) return message.node.valid() ? QVariant(message.node.value) : QVariant();
+    if (role == NodeRole) {
+        const graph::NodeId node = m_context.nodeOf(message);
+        return node.valid() ? QVariant(node.value) : QVariant();
+    }
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
     switch (index.column()) {
         case TextColumn: return message.text;

@@ -115,7 +115,7 @@ void MainWindow::buildCentre() {
     connect(m_search, &SearchBar::dismissed, this, [this] { canvas()->setFocus(); });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
         if (m_bannerReloads) m_context.reload();
-        else if (m_bannerNode.valid()) m_context.navigateTo(m_bannerNode);
+        else if (const graph::NodeId node = m_context.nodeOf(m_bannerMessage); node.valid()) m_context.navigateTo(node);
     });
 }
 
@@ -244,10 +244,10 @@ void MainWindow::showBanner(const Message& message) {
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
     m_bannerReloads = false;
-    m_bannerNode = m_context.hasModel() && message.node.valid() ? message.node : graph::NodeId();
+    m_bannerMessage = message;
     QString text = message.text;
     if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
-    m_banner->showMessage(severity, text, message.hint, m_bannerNode.valid() ? tr("Show Node") : QString());
+    m_banner->showMessage(severity, text, message.hint, m_context.nodeOf(message).valid() ? tr("Show Node") : QString());
 }
 
 void MainWindow::refreshTitle() {

@@ -162,7 +162,7 @@ class MainWindow : public QMainWindow {
     std::map<QString, QDockWidget*> m_docks;
     QByteArray m_dockState;      ///< while the docks are out of the way
     bool m_docksShown = true;
-    graph::NodeId m_bannerNode;
+    context::Message m_bannerMessage;
     bool m_bannerReloads = false;
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };

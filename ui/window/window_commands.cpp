@@ -152,7 +152,7 @@ void MainWindow::showOperatorHelp() {
 }
 
 void MainWindow::offerReload() {
-    m_bannerNode = {};
+    m_bannerMessage = {};
     m_banner->showMessage(widgets::Banner::Severity::Info, tr("The file has changed"),
                           tr("View, watch points and bookmarks are kept."), tr("Reload"));
     m_bannerReloads = true;
@@ -259,8 +259,7 @@ void MainWindow::goToConsumer() {
 void MainWindow::goToProblem(int step) {
     std::vector<graph::NodeId> problems;
     for (const context::Message& message : m_context.messages())
-        if (message.node.valid() && message.severity != base::Severity::Info && message.node.index() < m_context.graph().nodeCount())
-            problems.push_back(message.node);
+        if (const graph::NodeId node = m_context.nodeOf(message); node.valid() && message.severity != base::Severity::Info) problems.push_back(node);
     if (const auto& recording = m_context.recording(); recording && recording->failedAt.valid()) {
         const graph::Expr& failed = m_context.graph().expr(recording->failedAt);
         if (!failed.outputs.empty()) problems.push_back(failed.outputs.front());

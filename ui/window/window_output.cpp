@@ -3,6 +3,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QSettings>
 
 #include "ui/canvas/card_labels.h"
@@ -46,20 +47,25 @@ void MainWindow::exportPages() {
 
 void MainWindow::printPicture() {
     if (!canvas()->scene()) return;
-    auto* dialog = new dialogs::PrintDialog({}, [shown = canvas()](QPrinter& printer, const dialogs::PrintChoice& choice) {
-        return shown->print(printer, pagingOf(choice), choice.whole);
+    auto* dialog = new dialogs::PrintDialog({}, [shown = QPointer(canvas())](QPrinter& printer, const dialogs::PrintChoice& choice) {
+        return shown ? shown->print(printer, pagingOf(choice), choice.whole) : 0;
     }, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    // Modal: the canvas that is printed stays as long as its dialog.
     dialog->open();
 }
 
 void MainWindow::showText() {
-    auto* dialog = new dialogs::TextDialog(m_context.hasModel() ? QString::fromStdString(m_context.document()->title) : QString(),
-                                           canvas()->textTwin(), canvas()->currentLine(), this);
+    // Of one canvas for as long as it is open, whichever is the active one by then.
+    canvas::GraphCanvas* shown = canvas();
+    const auto title = [this] { return m_context.hasModel() ? QString::fromStdString(m_context.document()->title) : QString(); };
+    auto* dialog = new dialogs::TextDialog(title(), shown->textTwin(), shown->currentLine(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(canvas(), &canvas::GraphCanvas::sceneChanged, dialog, [this, dialog] { dialog->setText(canvas()->textTwin()); });
-    connect(dialog, &dialogs::TextDialog::lineChosen, this, [this](int line) { canvas()->goToLine(line); });
+    connect(shown, &canvas::GraphCanvas::sceneChanged, dialog, [shown, dialog, title] {
+        dialog->setTitle(title());
+        dialog->setText(shown->textTwin());
+    });
+    connect(dialog, &dialogs::TextDialog::lineChosen, shown, &canvas::GraphCanvas::goToLine);
+    connect(shown, &QObject::destroyed, dialog, &QObject::deleteLater);
     dialog->show();
 }
 

@@ -1,0 +1,230 @@
+// What is left behind when a model is closed, replaced, not opened after all, or its inputs change: nothing may point to it.
+
+#include <QAction>
+#include <QPlainTextEdit>
+
+#include "tests/support/window_fixture.h"
+#include "ui/context/comparison.h"
+#include "ui/context/value_measures.h"
+#include "ui/dialogs/text_dialog.h"
+#include "ui/models/message_model.h"
+
+using namespace sonde;
+using context::InspectorContext;
+
+class TestLeaving : public test::WindowFixture {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() {
+        QSettings().clear();
+        openWindow();
+    }
+    void cleanup() { closeWindow(); }
+    void coloursOfValuesGoWithTheModel_data();
+    void coloursOfValuesGoWithTheModel();
+    void theSecondCanvasGoesWithTheModel();
+    void whatCouldNotBeOpenedIsForgotten();
+    void closingEndsWhatIsBeingOpened();
+    void closingLetsGoOfTheModel();
+    void valuesLookedUpLaterAreOfTheRun();
+    void messagesKnowTheirModel();
+    void theLogHoldsNoMoreThanTheContext();
+    void aSecondCanvasShowsWhatTheFirstIsAboutTo();
+    void theTextIsOfOneCanvas();
+
+  private:
+    QAction* action(const char* id) { return m_window->actions().action(QLatin1String(id)); }
+};
+
+void TestLeaving::coloursOfValuesGoWithTheModel_data() {
+    QTest::addColumn<QString>("column");
+    QTest::addColumn<QString>("next");
+    for (const char* column : {"mean", "difference"})
+        for (const char* next : {"", "zoo:seed", "zoo:vit_small"}) QTest::addRow("by %s, then %s", column, *next ? next : "nothing") << column << next;
+}
+
+void TestLeaving::coloursOfValuesGoWithTheModel() {
+    QFETCH(QString, column);
+    QFETCH(QString, next);
+    open(QStringLiteral("zoo:unet_small"));
+    run();
+    context().setColorBy(column);
+    if (column == QStringLiteral("difference")) {
+        context().comparison().keepRun();
+        context().comparison().withKeptRun();
+        QTRY_VERIFY_WITH_TIMEOUT(context().comparison().isKnown(), 30000);
+    } else {
+        QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    }
+    settle();
+    if (next.isEmpty()) context().close();
+    else open(next);
+    settle();
+    QCOMPARE(context().hasModel(), !next.isEmpty());
+    QVERIFY(!context().valueMeasures().isKnown());
+    QVERIFY(!context().comparison().isKnown());
+    QCOMPARE(canvas()->scene() != nullptr, !next.isEmpty());
+}
+
+void TestLeaving::theSecondCanvasGoesWithTheModel() {
+    open(file("gpt_mini.onnx"));
+    m_window->split(Qt::Horizontal);
+    context().expandToDepth(4);
+    settle();
+    const auto all = find("op:MatMul");
+    context().navigateTo(all.back());
+    settle();
+    m_window->canvas(0)->setFocus();
+    // The sample's picture is given while the model is being opened, and panels come and go.
+    for (const char* next : {"zoo:seed", "zoo:unet_small", "zoo:seed"}) open(QLatin1String(next));
+    for (int number : {0, 1}) QVERIFY(m_window->canvas(number)->scene());
+    QCOMPARE(m_window->canvas(0)->scene()->items.size(), m_window->canvas(1)->scene()->items.size());
+}
+
+void TestLeaving::whatCouldNotBeOpenedIsForgotten() {
+    open(QStringLiteral("zoo:unet_small"));
+    document::OpenOptions options = context().traceOptions();
+    options.leaves = {"Conv2d"};
+    QSignalSpy failed(&context(), &InspectorContext::loadFailed), opened(&context(), &InspectorContext::documentOpened);
+    context().retrace(options);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 30000);
+    m_window->open(QStringLiteral("/nowhere/model.onnx"));
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 30000);
+    QCOMPARE(context().location(), QStringLiteral("zoo:unet_small"));
+    QCOMPARE(context().traceOptions().leaves.size(), std::size_t{1});
+    context().reload();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, 30000);
+    QCOMPARE(failed.count(), 1);
+    // The same of what was given up.
+    m_window->open(QStringLiteral("zoo:resnet50"));
+    context().cancelLoading();
+    QCOMPARE(context().location(), QStringLiteral("zoo:unet_small"));
+}
+
+void TestLeaving::closingEndsWhatIsBeingOpened() {
+    QSignalSpy failed(&context(), &InspectorContext::loadFailed);
+    m_window->open(QStringLiteral("zoo:resnet50"));
+    context().close();
+    QCOMPARE(failed.count(), 1);
+    QVERIFY(context().location().isEmpty());
+    QCOMPARE(context().loadState(), context::LoadState::Empty);
+    settle();
+    QVERIFY(!context().hasModel());
+}
+
+void TestLeaving::closingLetsGoOfTheModel() {
+    open(file("resnet18_slim.onnx"));
+    run();
+    context().requestValue(node("op:Relu"));
+    QTRY_VERIFY(context().value(node("op:Relu")));
+    settle();
+    const std::weak_ptr<const graph::InternalGraph> graph = context().document()->graph;
+    context().close();
+    // Runners hold packed weights; what is freed is freed on other threads.
+    QTRY_VERIFY_WITH_TIMEOUT(graph.expired(), 10000);
+}
+
+void TestLeaving::valuesLookedUpLaterAreOfTheRun() {
+    open(QStringLiteral("zoo:mlp_functional"));
+    const QString input = context().inputs().front().name;
+    QSignalSpy read(&context(), &InspectorContext::inputsChanged);
+    context().setInputSpec(input, {QStringLiteral("#rand(0,0,3,12)"), {}});
+    settle();
+    run();
+    graph::NodeId late;
+    for (const graph::ExprId id : context().graph().main().order) {
+        const graph::Expr& expr = context().graph().expr(id);
+        if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && expr.kind != graph::ExprKind::Input && !context().value(expr.outputs.front()) &&
+            context().recording()->computed(expr.outputs.front())) {
+            late = expr.outputs.front();
+            break;
+        }
+    }
+    QVERIFY(late.valid());
+    // The value for zeros, from a run of its own.
+    exec::Runner runner(1);
+    const auto plan = exec::Plan::make(context().document()->graph, {.watch = {late}}).value();
+    const exec::Recording expected = runner.run(*plan, context().inputValues());
+    QVERIFY(!expected.error);
+    context().setInputSpec(input, {QStringLiteral("#rand(5,6,3,12)"), {}});
+    settle();
+    context().requestValue(late);
+    QTRY_VERIFY(context().value(late));
+    QVERIFY(tensor::identical(*context().value(late), *expected.value(late)));
+    // So are the measures of all values.
+    context().valueMeasures().compute();
+    QTRY_VERIFY_WITH_TIMEOUT(context().valueMeasures().isKnown(), 30000);
+    QCOMPARE(context().valueMeasures().of(late)->mean, analysis::tensorStats(expected.value(late)->tensor()).mean);
+}
+
+void TestLeaving::messagesKnowTheirModel() {
+    open(QStringLiteral("zoo:unet_small"));
+    const graph::NodeId there = find("not is:weight").back();
+    context().report(context::Message{base::Severity::Error, QStringLiteral("something is wrong here"), {}, {}, there});
+    context().clearSelection();
+    action("go.next_problem")->trigger();
+    QCOMPARE(context().selection().node, there);
+    open(QStringLiteral("zoo:resnet18"));
+    context().clearSelection();
+    action("go.next_problem")->trigger();
+    QVERIFY(context().selection().isNone());
+    const models::MessageModel log(context());
+    for (int row = 0; row < log.rowCount(); ++row) QVERIFY(!log.index(row, 0).data(models::NodeRole).isValid());
+}
+
+void TestLeaving::theLogHoldsNoMoreThanTheContext() {
+    models::MessageModel log(context());
+    for (int i = 0; i < 2100; ++i) context().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
+    QCOMPARE(context().messages().size(), InspectorContext::kMostMessages);
+    QCOMPARE(log.rowCount(), static_cast<int>(InspectorContext::kMostMessages));
+    QCOMPARE(log.index(log.rowCount() - 1, 0).data().toString(), QStringLiteral("2099"));
+}
+
+void TestLeaving::aSecondCanvasShowsWhatTheFirstIsAboutTo() {
+    open(file("gpt_mini.onnx"));
+    context().expandToDepth(0);
+    settle();
+    context().expandToDepth(4);
+    m_window->split(Qt::Horizontal);
+    settle();
+    QCOMPARE(m_window->canvas(1)->scene()->items.size(), m_window->canvas(0)->scene()->items.size());
+    // The reverse: the first takes the place of the second.
+    context().setActiveCanvas(1);
+    context().expandToDepth(0);
+    const std::size_t before = m_window->canvas(1)->scene()->items.size();
+    m_window->closeCanvas(0);
+    settle();
+    QVERIFY(canvas()->scene()->items.size() < before);
+}
+
+void TestLeaving::theTextIsOfOneCanvas() {
+    open(file("gpt_mini.onnx"));
+    m_window->split(Qt::Horizontal);
+    context().expandToDepth(4);
+    settle();
+    context().setActiveCanvas(0);
+    context().expandToDepth(0);
+    settle();
+    action("view.text")->trigger();
+    auto* dialog = m_window->findChild<dialogs::TextDialog*>();
+    QVERIFY(dialog);
+    const QString text = dialog->text()->toPlainText();
+    context().setActiveCanvas(1);
+    context().expandToDepth(1);  // another picture beside
+    settle();
+    QCOMPARE(dialog->text()->toPlainText(), text);
+    Q_EMIT dialog->lineChosen(1);
+    settle();
+    QCOMPARE(context().activeCanvas(), 0);
+    QCOMPARE(m_window->canvas(0)->currentLine(), 1);
+    open(QStringLiteral("zoo:seed"));
+    QVERIFY2(!dialog->windowTitle().contains(QStringLiteral("gpt_mini")), qPrintable(dialog->windowTitle()));
+    QCOMPARE(dialog->text()->toPlainText(), m_window->canvas(0)->textTwin());
+    const QPointer<dialogs::TextDialog> kept(dialog);
+    context().close();
+    QVERIFY(kept && kept->text()->toPlainText().isEmpty());
+}
+
+QTEST_MAIN(TestLeaving)
+#include "tst_leaving.moc"
