@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace sonde::layout {
@@ -26,6 +27,7 @@ class Aligner {
     Aligner(const BoxGraph& graph, BoxLayout& layout) : m_graph(graph), m_layout(layout) {}
 
     void run() {
+        if (!hasEqual()) return;
         findBands();
         if (m_bands.size() < 3) return;
         findCuts();
@@ -37,6 +39,16 @@ class Aligner {
     }
 
   private:
+    bool isOpen(Index box) const { return !m_graph.boxes[box].loosePorts && m_graph.boxes[box].pin == Pin::Free; }
+
+    bool hasEqual() const {
+        std::set<std::pair<double, double>> sizes;
+        for (Index box = 0; box < m_graph.boxes.size(); ++box) {
+            if (isOpen(box) && !sizes.emplace(m_graph.boxes[box].width, m_graph.boxes[box].height).second) return true;
+        }
+        return false;
+    }
+
     void findBands() {
         std::vector<Index> order(m_layout.boxes.size());
         std::iota(order.begin(), order.end(), Index{0});
@@ -58,6 +70,7 @@ class Aligner {
     /// A segment that lies in a band goes with it, and one that lies in a gap can be bent there; any other holds together
     /// what it passes.
     void findCuts() {
+        std::vector<int> held(m_bands.size() + 1, 0);  // by band: edges that begin less those that end to hold the gap above
         for (const Path& path : m_layout.edges) {
             for (std::size_t s = 0; s < path.segments(); ++s) {
                 const auto [top, bottom] = std::minmax(path.points[3 * s].y, path.points[3 * s + 3].y);
@@ -67,8 +80,14 @@ class Aligner {
                 const bool inGap = bottom <= m_bands[last].top + kSlack &&
                                    (first == last || (first + 1 == last && top >= m_bands[first].bottom - kSlack));
                 if (inBand || inGap) continue;
-                for (std::size_t k = above ? first : first + 1; k <= last; ++k) m_bands[k].cut = false;
+                ++held[above ? first : first + 1];
+                --held[last + 1];
             }
+        }
+        int holding = 0;
+        for (std::size_t k = 0; k < m_bands.size(); ++k) {
+            holding += held[k];
+            m_bands[k].cut = holding == 0;
         }
     }
 
@@ -77,7 +96,7 @@ class Aligner {
         const Rect* found = nullptr;
         bool alone = true;
         for (const Index box : band.boxes) {
-            if (m_graph.boxes[box].loosePorts || m_graph.boxes[box].pin != Pin::Free) continue;
+            if (!isOpen(box)) continue;
             const Rect& rect = m_layout.boxes[box];
             if (found && std::abs(rect.width - found->width) <= kSlack) alone = false;
             if (found && rect.width <= found->width + kSlack) continue;
