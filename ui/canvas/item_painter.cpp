@@ -287,12 +287,19 @@ void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) 
     if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
 }
 
-/// A qualname's last part says more than both ends of the whole; of anything else a few letters are no use.
+/// A qualname's last part says more than both ends of the whole, and of equal blocks their number must not be lost; of
+/// anything else a few letters are no use.
 QString ItemPainter::farText(const layout::SceneItem& item, double width) const {
     constexpr qsizetype kLeast = 6;
     QString title = itemText(*m_graph, item.what).title;
     const bool fits = m_measure->width(TextRole::Title, title) <= width;
     if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0) title = title.mid(title.lastIndexOf(u'.') + 1);
+    if (!fits && item.what.repeat > 0) {
+        const qsizetype at = title.lastIndexOf(QChar(0xd7));
+        const QString count = u' ' + title.mid(at);
+        const QString name = m_measure->elided(TextRole::Title, title.left(at).trimmed(), width - m_measure->width(TextRole::Title, count));
+        return name.size() < kLeast ? QString() : name + count;
+    }
     const QString shown = m_measure->elided(TextRole::Title, title, width);
     return shown.size() < kLeast && shown != title ? QString() : shown;
 }
