@@ -40,7 +40,8 @@ void setType(QTextDocument& page) {
         QTextTableFormat format = table->format();
         format.setBorder(1);
         format.setBorderCollapse(true);
-        format.setBorderBrush(theme::color(theme::ColorRole::Border));
+        format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+        format.setBorderBrush(theme::color(theme::ColorRole::StrongBorder));
         format.setCellSpacing(0);
         format.setCellPadding(theme::kTight);
         table->setFormat(format);
