@@ -7,9 +7,16 @@
 
 namespace sonde::layout::compose {
 
+namespace {
+
+/// What is expected holds within a factor of two where nothing else runs; whoever waits should not notice where it does not.
+constexpr double kCaution = 4;
+
+}  // namespace
+
 std::vector<bool> Allowance::grant(const std::vector<const BoxGraph*>& graphs, bool last) {
     std::vector<double> cost;
-    for (const BoxGraph* graph : graphs) cost.push_back(LayoutWorkers::expectedMs(*graph, m_budget));
+    for (const BoxGraph* graph : graphs) cost.push_back(kCaution * LayoutWorkers::expectedMs(*graph, m_budget));
     std::vector<std::size_t> order(graphs.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return cost[a] < cost[b]; });
