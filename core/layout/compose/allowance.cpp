@@ -7,13 +7,6 @@
 
 namespace sonde::layout::compose {
 
-namespace {
-
-/// What is expected holds within a factor of two where nothing else runs; whoever waits should not notice where it does not.
-constexpr double kCaution = 4;
-
-}  // namespace
-
 std::vector<bool> Allowance::grant(const std::vector<const BoxGraph*>& graphs, bool last) {
     std::vector<double> cost;
     for (const BoxGraph* graph : graphs) cost.push_back(kCaution * LayoutWorkers::expectedMs(*graph, m_budget));

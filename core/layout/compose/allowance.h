@@ -12,6 +12,10 @@ namespace sonde::layout::compose {
 /// measure, so that the same scene gets the same engines each time.
 class Allowance {
   public:
+    /// What is expected of a graph holds within a factor of two where nothing else runs; it counts so many times, that whoever
+    /// waits does not notice where something does.
+    static constexpr double kCaution = 4;
+
     /// `ms`: of Graphviz for the whole scene, summed over all helpers. `budget`: for one graph.
     Allowance(std::chrono::milliseconds ms, std::chrono::milliseconds budget) : m_left(static_cast<double>(ms.count())), m_budget(budget) {}
 

@@ -42,7 +42,7 @@ class TestAllowance : public QObject {
     void smallGraphsGoFirst() {
         const std::vector<BoxGraph> graphs{residual(60), residual(2), residual(8)};
         const double two = LayoutWorkers::expectedMs(graphs[1], kBudget) + LayoutWorkers::expectedMs(graphs[2], kBudget);
-        Allowance enough(milliseconds(static_cast<int>(two) + 1), kBudget);
+        Allowance enough(milliseconds(static_cast<int>(Allowance::kCaution * two) + 1), kBudget);
         QCOMPARE(grants(enough, graphs, true), (std::vector<bool>{false, true, true}));
         Allowance plenty(milliseconds(1000), kBudget);
         QCOMPARE(grants(plenty, graphs, true), (std::vector<bool>{true, true, true}));
@@ -51,7 +51,7 @@ class TestAllowance : public QObject {
     void halfIsKeptForTheLevelsAround() {
         const std::vector<BoxGraph> graphs(40, residual(8));
         const double one = LayoutWorkers::expectedMs(graphs[0], kBudget);
-        Allowance allowance(milliseconds(static_cast<int>(40 * one) + 1), kBudget);
+        Allowance allowance(milliseconds(static_cast<int>(40 * Allowance::kCaution * one) + 1), kBudget);
         auto count = [&](bool last) {
             const auto granted = grants(allowance, graphs, last);
             return std::count(granted.begin(), granted.end(), true);
