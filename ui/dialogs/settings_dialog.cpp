@@ -23,98 +23,121 @@ const QString kMode = QStringLiteral("theme/mode");
 const QString kTextScale = QStringLiteral("theme/textScale");
 const QString kReducedMotion = QStringLiteral("theme/reducedMotion");
 
+template <typename Control>
+Control* named(Control* control, const QString& name, const QString& toolTip) {
+    control->setObjectName(name);
+    control->setToolTip(toolTip);
+    return control;
+}
+
 }  // namespace
 
 SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDialog(parent), m_settings(settings) {
     setWindowTitle(tr("Settings"));
-    Theme& look = Theme::instance();
-    auto* mode = new QComboBox(this);
-    for (const auto& [value, title] : {std::pair(Theme::Mode::System, tr("As the system")), std::pair(Theme::Mode::Light, tr("Light")),
-                                       std::pair(Theme::Mode::Dark, tr("Dark")), std::pair(Theme::Mode::HighContrast, tr("High contrast"))})
-        mode->addItem(title, static_cast<int>(value));
-    mode->setCurrentIndex(mode->findData(static_cast<int>(look.mode())));
-    auto* scale = new QSpinBox(this);
-    scale->setRange(75, 300);
-    scale->setSingleStep(5);
-    scale->setSuffix(QStringLiteral(" %"));
-    scale->setValue(qRound(look.textScale() * 100));
-    auto* motion = new QCheckBox(tr("Reduce motion"), this);
-    motion->setChecked(look.reducedMotion());
-    auto* wheel = new QComboBox(this);
-    wheel->addItems({tr("Zooms; Shift+wheel scrolls"), tr("Scrolls; Ctrl+wheel zooms")});
-    wheel->setCurrentIndex(settings.wheelZooms ? 0 : 1);
-    auto* threads = new QSpinBox(this);
-    threads->setRange(0, 256);
-    threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
-    threads->setValue(settings.threads);
-
-    auto* groups = new QCheckBox(tr("Find groups in models without names"), this);
-    groups->setObjectName(QStringLiteral("findsGroups"));
-    groups->setChecked(settings.findsGroups);
-    groups->setToolTip(tr("ONNX files that name no modules: repeated and closed parts of the graph are shown as groups; "
-                          "off, the graph is shown as it is (--no-groups). The open file is read again"));
-    auto* labels = new QPushButton(tr("Node &Labels…"), this);
-    labels->setToolTip(tr("Choose what is written on the nodes"));
-    auto* keys = new QPushButton(tr("&Keys…"), this);
-    keys->setToolTip(tr("List every key and change it"));
-    mode->setToolTip(tr("High contrast: black, white and few strong colours"));
-    scale->setToolTip(tr("Of all text of the window, the graph's too"));
-    motion->setToolTip(tr("Nothing moves by itself: modules open and the view jumps at once"));
-    wheel->setToolTip(tr("What the wheel does on the canvas"));
-    motion->setObjectName(QStringLiteral("reducedMotion"));
-    mode->setObjectName(QStringLiteral("look"));
-    scale->setObjectName(QStringLiteral("textSize"));
-    wheel->setObjectName(QStringLiteral("wheel"));
-
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(theme::kLarge);
     form->setVerticalSpacing(theme::kSmall);
-    form->addRow(tr("&Look"), mode);
-    form->addRow(tr("&Text size"), scale);
-    form->addRow(QString(), motion);
-    form->addRow(tr("Mouse &wheel"), wheel);
-    form->addRow(tr("T&hreads of a run"), threads);
-    form->addRow(QString(), groups);
-    auto* more = new QHBoxLayout;
-    more->addWidget(labels);
-    more->addWidget(keys);
-    more->addStretch(1);
-    form->addRow(QString(), more);
+    form->addRow(tr("&Look"), lookChoice());
+    form->addRow(tr("&Text size"), textSize());
+    form->addRow(QString(), motionChoice());
+    form->addRow(tr("Mouse &wheel"), wheelChoice());
+    form->addRow(tr("T&hreads of a run"), threadCount());
+    form->addRow(QString(), groupsChoice());
+    form->addRow(QString(), furtherDialogs());
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);
     column->setSpacing(theme::kLarge);
     column->addLayout(form);
     column->addStretch(1);
     column->addWidget(buttons);
+}
 
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(mode, &QComboBox::activated, this, [mode] {
-        Theme::instance().setMode(static_cast<Theme::Mode>(mode->currentData().toInt()));
+QWidget* SettingsDialog::lookChoice() {
+    auto* look = named(new QComboBox(this), QStringLiteral("look"), tr("High contrast: black, white and few strong colours"));
+    for (const auto& [value, title] : {std::pair(Theme::Mode::System, tr("As the system")), std::pair(Theme::Mode::Light, tr("Light")),
+                                       std::pair(Theme::Mode::Dark, tr("Dark")), std::pair(Theme::Mode::HighContrast, tr("High contrast"))})
+        look->addItem(title, static_cast<int>(value));
+    look->setCurrentIndex(look->findData(static_cast<int>(Theme::instance().mode())));
+    connect(look, &QComboBox::activated, this, [look] {
+        Theme::instance().setMode(static_cast<Theme::Mode>(look->currentData().toInt()));
         QSettings().setValue(kMode, Theme::modeKey(Theme::instance().mode()));
     });
+    return look;
+}
+
+QWidget* SettingsDialog::textSize() {
+    auto* scale = named(new QSpinBox(this), QStringLiteral("textSize"), tr("Of all text of the window, the graph's too"));
+    scale->setRange(75, 300);
+    scale->setSingleStep(5);
+    scale->setSuffix(QStringLiteral(" %"));
+    scale->setValue(qRound(Theme::instance().textScale() * 100));
     connect(scale, &QSpinBox::valueChanged, this, [](int percent) {
         Theme::instance().setTextScale(percent / 100.0);
         QSettings().setValue(kTextScale, Theme::instance().textScale());
     });
+    return scale;
+}
+
+QWidget* SettingsDialog::motionChoice() {
+    auto* motion = named(new QCheckBox(tr("Reduce motion"), this), QStringLiteral("reducedMotion"),
+                         tr("Nothing moves by itself: modules open and the view jumps at once"));
+    motion->setChecked(Theme::instance().reducedMotion());
     connect(motion, &QCheckBox::toggled, this, [](bool reduced) {
         Theme::instance().setReducedMotion(reduced);
         QSettings().setValue(kReducedMotion, reduced);
     });
+    return motion;
+}
+
+QWidget* SettingsDialog::wheelChoice() {
+    auto* wheel = named(new QComboBox(this), QStringLiteral("wheel"), tr("What the wheel does on the canvas"));
+    wheel->addItems({tr("Zooms; Shift+wheel scrolls"), tr("Scrolls; Ctrl+wheel zooms")});
+    wheel->setCurrentIndex(m_settings.wheelZooms ? 0 : 1);
     connect(wheel, &QComboBox::activated, this, [this](int index) {
         m_settings.wheelZooms = index == 0;
         Q_EMIT changed(m_settings);
     });
-    connect(groups, &QCheckBox::toggled, this, [this](bool on) {
-        m_settings.findsGroups = on;
-        Q_EMIT changed(m_settings);
-    });
-    connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
-    connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);
+    return wheel;
+}
+
+QWidget* SettingsDialog::threadCount() {
+    auto* threads = named(new QSpinBox(this), QStringLiteral("threads"), tr("How many a run may use"));
+    threads->setRange(0, 256);
+    threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
+    threads->setValue(m_settings.threads);
     connect(threads, &QSpinBox::valueChanged, this, [this](int count) {
         m_settings.threads = count;
         Q_EMIT changed(m_settings);
     });
+    return threads;
+}
+
+QWidget* SettingsDialog::groupsChoice() {
+    auto* groups = named(new QCheckBox(tr("Find groups in models without names"), this), QStringLiteral("findsGroups"),
+                         tr("ONNX files that name no modules: repeated and closed parts of the graph are shown as groups; "
+                            "off, the graph is shown as it is (--no-groups). The open file is read again"));
+    groups->setChecked(m_settings.findsGroups);
+    connect(groups, &QCheckBox::toggled, this, [this](bool on) {
+        m_settings.findsGroups = on;
+        Q_EMIT changed(m_settings);
+    });
+    return groups;
+}
+
+QWidget* SettingsDialog::furtherDialogs() {
+    auto* row = new QWidget(this);
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"), tr("Choose what is written on the nodes"));
+    auto* keys = named(new QPushButton(tr("&Keys…"), row), QStringLiteral("keys"), tr("List every key and change it"));
+    connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
+    connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);
+    line->addWidget(labels);
+    line->addWidget(keys);
+    line->addStretch(1);
+    return row;
 }
 
 void applySavedLook() {

@@ -23,6 +23,15 @@ class SettingsDialog : public QDialog {
     void keysRequested();
 
   private:
+    // The rows, each with what happens when it is changed.
+    QWidget* lookChoice();
+    QWidget* textSize();
+    QWidget* motionChoice();
+    QWidget* wheelChoice();
+    QWidget* threadCount();
+    QWidget* groupsChoice();
+    QWidget* furtherDialogs();
+
     Settings m_settings;
 };
 
