@@ -71,6 +71,13 @@ class FixedHashOrder {
     FixedHashOrder& operator=(const FixedHashOrder&) = delete;
 };
 
+/// Ten units are a point.
+void describe(QPdfWriter& writer, const ScenePainter& painter) {
+    writer.setTitle(QString::fromStdString(painter.items().graph().name));
+    writer.setCreator(QStringLiteral("Sonde"));
+    writer.setResolution(720);
+}
+
 QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
     const FixedHashOrder order;
     const QRectF page = pageOf(painter);
@@ -81,9 +88,7 @@ QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
     buffer.open(QIODevice::WriteOnly);
     {
         QPdfWriter writer(&buffer);
-        writer.setTitle(QString::fromStdString(painter.items().graph().name));
-        writer.setCreator(QStringLiteral("Sonde"));
-        writer.setResolution(720);
+        describe(writer, painter);
         writer.setPageSize(QPageSize(page.size() * shrink, QPageSize::Point, QString(), QPageSize::ExactMatch));
         writer.setPageMargins(QMarginsF(0, 0, 0, 0));
         QPainter p(&writer);
@@ -131,9 +136,7 @@ QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const 
     buffer.open(QIODevice::WriteOnly);
     {
         QPdfWriter writer(&buffer);
-        writer.setTitle(QString::fromStdString(painter.items().graph().name));
-        writer.setCreator(QStringLiteral("Sonde"));
-        writer.setResolution(720);
+        describe(writer, painter);
         writer.setPageSize(QPageSize(paging.size));
         writer.setPageOrientation(paging.landscape ? QPageLayout::Landscape : QPageLayout::Portrait);
         writer.setPageMargins(QMarginsF(10, 10, 10, 10), QPageLayout::Millimeter);
