@@ -1,11 +1,13 @@
 #include "ui/panels/table_view.h"
 
+#include <QBoxLayout>
 #include <QHeaderView>
 #include <QTableView>
 
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/search_field.h"
 
 namespace sonde::panels {
 
@@ -27,6 +29,29 @@ QTableView* makeTableView(const QString& accessibleName, QWidget* parent) {
     view->sortByColumn(-1, Qt::AscendingOrder);
     copyRowsOnShortcut(view);
     return view;
+}
+
+widgets::SearchField* makeTableFilter(const QString& placeholder, QWidget* parent) {
+    auto* filter = new widgets::SearchField(parent);
+    filter->setNavigable(false);
+    filter->setPlaceholderText(placeholder);
+    filter->setMaximumWidth(320);
+    filter->setMinimumWidth(120);
+    return filter;
+}
+
+QHBoxLayout* stackTable(QWidget* panel, widgets::SearchField* filter, QWidget* count, QTableView* view) {
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->setSpacing(theme::kSmall);
+    top->addWidget(filter, 1);
+    top->addWidget(count, 2);
+    auto* column = new QVBoxLayout(panel);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(top);
+    column->addWidget(view);
+    return top;
 }
 
 }  // namespace sonde::panels

@@ -7,7 +7,6 @@
 #include <QSettings>
 #include <QTableView>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
@@ -29,16 +28,8 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     for (int column = 0; column < models::NodeColumnCount; ++column)
         m_view->setColumnWidth(column, models::nodeColumns()[static_cast<std::size_t>(column)].width);
 
-    auto* filter = new widgets::SearchField(this);
-    filter->setNavigable(false);
-    filter->setPlaceholderText(tr("Filter nodes"));
-    filter->setMaximumWidth(320);
-    filter->setMinimumWidth(120);
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
-    top->setSpacing(theme::kSmall);
-    top->addWidget(filter, 1);
-    top->addWidget(m_count, 2);
+    widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
+    QHBoxLayout* top = stackTable(this, filter, m_count, m_view);
     m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute mean, range, zeros and bad elements of every value (Ctrl+Shift+V)"), this);
     m_measure->setObjectName(QStringLiteral("measure"));
     top->addWidget(m_measure);
@@ -53,11 +44,6 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
     csv->setObjectName(QStringLiteral("exportCsv"));
     top->addWidget(csv);
     connect(csv, &QToolButton::clicked, this, &NodeTablePanel::askForCsv);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(top);
-    column->addWidget(m_view);
 
     connect(filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
         m_proxy.setFilter(text);

@@ -1,12 +1,9 @@
 #include "ui/panels/operators/operators_panel.h"
 
-#include <QHBoxLayout>
 #include <QTableView>
 #include <QTimer>
-#include <QVBoxLayout>
 
 #include "ui/panels/table_view.h"
-#include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/search_field.h"
 
@@ -21,21 +18,8 @@ OperatorsPanel::OperatorsPanel(InspectorContext& context, QWidget* parent)
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("operatorTable"));
     m_view->sortByColumn(OperatorTableModel::Count, Qt::DescendingOrder);
-    auto* filter = new widgets::SearchField(this);
-    filter->setNavigable(false);
-    filter->setPlaceholderText(tr("Filter operators"));
-    filter->setMaximumWidth(320);
-    filter->setMinimumWidth(120);
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
-    top->setSpacing(theme::kSmall);
-    top->addWidget(filter, 1);
-    top->addWidget(m_count, 2);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addLayout(top);
-    column->addWidget(m_view);
+    widgets::SearchField* filter = makeTableFilter(tr("Filter operators"), this);
+    stackTable(this, filter, m_count, m_view);
     connect(filter, &widgets::SearchField::textChanged, this, [this](const QString& text) {
         m_proxy.setFilter(text);
         count();
