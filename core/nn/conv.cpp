@@ -8,12 +8,6 @@ namespace sonde::nn {
 
 namespace {
 
-tensor::Shape weightShape(std::int64_t first, std::int64_t second, const Ints& kernel) {
-    tensor::Shape shape{first, second};
-    for (std::int64_t extent : kernel) shape.push_back(extent);
-    return shape;
-}
-
 /// Throws for channels that cannot be grouped, before a weight of a wrong size is made.
 std::int64_t perGroup(std::int64_t channels, std::int64_t groups, const char* name) {
     if (groups < 1 || channels % groups != 0) {
@@ -24,16 +18,11 @@ std::int64_t perGroup(std::int64_t channels, std::int64_t groups, const char* na
 
 std::string setting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.value().text(); }
 
-std::string convText(std::int64_t in, std::int64_t out, const Ints& kernel, const ConvOptions& options, std::size_t axes) {
-    std::string text = std::to_string(in) + ", " + std::to_string(out) + setting("kernel_size", kernel) + setting("stride", options.stride.of(axes));
-    if (options.padding.same) text += ", padding=same";
-    else if (options.padding.sizes.of(axes) != Ints(axes, 0)) text += setting("padding", options.padding.sizes.of(axes));
-    if (options.dilation.of(axes) != Ints(axes, 1)) text += setting("dilation", options.dilation.of(axes));
-    if (options.outputPadding.of(axes) != Ints(axes, 0)) text += setting("output_padding", options.outputPadding.of(axes));
-    if (options.groups != 1) text += ", groups=" + std::to_string(options.groups);
-    if (!options.bias) text += ", bias=False";
-    if (options.paddingMode != "zeros") text += ", padding_mode=" + options.paddingMode;
-    return text;
+/// Of a convolution [K, C / groups, kernel…], of a transposed one [C, K / groups, kernel…].
+tensor::Shape weightShape(std::int64_t in, std::int64_t out, const Ints& kernel, std::int64_t groups, bool transposed) {
+    tensor::Shape shape = transposed ? tensor::Shape{in, perGroup(out, groups, "out_channels")} : tensor::Shape{out, perGroup(in, groups, "in_channels")};
+    for (std::int64_t extent : kernel) shape.push_back(extent);
+    return shape;
 }
 
 }  // namespace
@@ -44,17 +33,31 @@ ConvPadding::ConvPadding(const char* name) : same(std::string_view(name) == "sam
     }
 }
 
-Conv::Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
-           const ConvOptions& options)
+ConvLayer::ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
+                     const ConvOptions& options, bool transposed)
     : Layer(std::move(className)),
       m_axes(axes),
       m_inChannels(inChannels),
       m_outChannels(outChannels),
       m_kernel(kernel.of(axes)),
       m_options(options),
-      m_weight(addParameter("weight", zeros(weightShape(outChannels, perGroup(inChannels, options.groups, "in_channels"), m_kernel)))) {
-    (void)perGroup(outChannels, options.groups, "out_channels");
+      m_weight(addParameter("weight", zeros(weightShape(inChannels, outChannels, m_kernel, options.groups, transposed)))) {
+    (void)perGroup(transposed ? inChannels : outChannels, options.groups, transposed ? "in_channels" : "out_channels");
     if (options.bias) m_bias = addParameter("bias", zeros({outChannels}));
+}
+
+std::string ConvLayer::extraText() const {
+    const ConvOptions& options = m_options;
+    std::string text = std::to_string(m_inChannels) + ", " + std::to_string(m_outChannels) + setting("kernel_size", m_kernel) +
+                       setting("stride", options.stride.of(m_axes));
+    if (options.padding.same) text += ", padding=same";
+    else if (options.padding.sizes.of(m_axes) != Ints(m_axes, 0)) text += setting("padding", options.padding.sizes.of(m_axes));
+    if (options.dilation.of(m_axes) != Ints(m_axes, 1)) text += setting("dilation", options.dilation.of(m_axes));
+    if (options.outputPadding.of(m_axes) != Ints(m_axes, 0)) text += setting("output_padding", options.outputPadding.of(m_axes));
+    if (options.groups != 1) text += ", groups=" + std::to_string(options.groups);
+    if (!options.bias) text += ", bias=False";
+    if (options.paddingMode != "zeros") text += ", padding_mode=" + options.paddingMode;
+    return text;
 }
 
 Ints Conv::edges() const {
@@ -86,21 +89,6 @@ Var Conv::forward(std::span<const Var> in) {
     return conv(m_axes, x, weight, m_bias.read(), m_options.stride, padding, m_options.dilation, m_options.groups);
 }
 
-std::string Conv::extraText() const { return convText(m_inChannels, m_outChannels, m_kernel, m_options, m_axes); }
-
-ConvTranspose::ConvTranspose(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
-                             const Sizes& kernel, const ConvOptions& options)
-    : Layer(std::move(className)),
-      m_axes(axes),
-      m_inChannels(inChannels),
-      m_outChannels(outChannels),
-      m_kernel(kernel.of(axes)),
-      m_options(options),
-      m_weight(addParameter("weight", zeros(weightShape(inChannels, perGroup(outChannels, options.groups, "out_channels"), m_kernel)))) {
-    (void)perGroup(inChannels, options.groups, "in_channels");
-    if (options.bias) m_bias = addParameter("bias", zeros({outChannels}));
-}
-
 std::vector<ForwardParameter> ConvTranspose::signature() const {
     return {{"input", {}, false, true}, {"output_size", tensor::Value()}};
 }
@@ -124,7 +112,5 @@ Var ConvTranspose::forward(std::span<const Var> in) {
     return convTranspose(m_axes, in[0], weight, m_bias.read(), m_options.stride, m_options.padding.sizes.of(m_axes),
                          outputPadding(in[0], in[1]), m_options.groups, m_options.dilation);
 }
-
-std::string ConvTranspose::extraText() const { return convText(m_inChannels, m_outChannels, m_kernel, m_options, m_axes); }
 
 }  // namespace sonde::nn

@@ -26,19 +26,14 @@ struct ConvOptions {
     Sizes outputPadding = 0;            ///< transposed convolutions only
 };
 
-/// Convolution over n = 1, 2 or 3 spatial axes.
-///   x [N,C,L…] -> y [N,K,L'…],  L' = floor((L + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
-///   weight [K, C / groups, kernel…], bias [K]; cross-correlation, as usual in neural networks.
-class Conv : public Layer {
+/// What convolutions and transposed ones share: n = 1, 2 or 3 spatial axes, weight [first, second, kernel…], bias [K].
+class ConvLayer : public Layer {
   public:
-    Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
-         const ConvOptions& options);
-    Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 
-  private:
-    /// Before and after each axis, the last axis first.
-    Ints edges() const;
+  protected:
+    ConvLayer(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
+              const ConvOptions& options, bool transposed);
 
     std::size_t m_axes;
     std::int64_t m_inChannels;
@@ -47,6 +42,21 @@ class Conv : public Layer {
     ConvOptions m_options;
     Attribute m_weight;
     Attribute m_bias;
+};
+
+/// Convolution over n = 1, 2 or 3 spatial axes.
+///   x [N,C,L…] -> y [N,K,L'…],  L' = floor((L + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
+///   weight [K, C / groups, kernel…], bias [K]; cross-correlation, as usual in neural networks.
+class Conv : public ConvLayer {
+  public:
+    Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
+         const ConvOptions& options)
+        : ConvLayer(std::move(className), axes, inChannels, outChannels, kernel, options, false) {}
+    Var forward(std::span<const Var> in) override;
+
+  private:
+    /// Before and after each axis, the last axis first.
+    Ints edges() const;
 };
 
 struct Conv1d : Conv {
@@ -66,24 +76,16 @@ struct Conv3d : Conv {
 ///   x [N,C,L…] -> y [N,K,L'…],  L' = (L - 1) stride - 2 padding + dilation (kernel - 1) + outputPadding + 1
 ///   weight [C, K / groups, kernel…], bias [K]. forward(input, output_size=None): output_size says L', one number for each
 ///   axis (batch and channels may stand before), and replaces outputPadding.
-class ConvTranspose : public Layer {
+class ConvTranspose : public ConvLayer {
   public:
     ConvTranspose(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,
-                  const Sizes& kernel, const ConvOptions& options);
+                  const Sizes& kernel, const ConvOptions& options)
+        : ConvLayer(std::move(className), axes, inChannels, outChannels, kernel, options, true) {}
     std::vector<ForwardParameter> signature() const override;
     Var forward(std::span<const Var> in) override;
-    std::string extraText() const override;
 
   private:
     Var outputPadding(const Var& x, const Var& outputSize) const;
-
-    std::size_t m_axes;
-    std::int64_t m_inChannels;
-    std::int64_t m_outChannels;
-    Ints m_kernel;
-    ConvOptions m_options;
-    Attribute m_weight;
-    Attribute m_bias;
 };
 
 struct ConvTranspose1d : ConvTranspose {

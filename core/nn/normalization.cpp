@@ -82,17 +82,11 @@ std::string RMSNorm::extraText() const {
     return text(m_shape) + ", eps=" + text(m_eps) + (m_weight.defined() ? "" : ", elementwise_affine=False");
 }
 
-LocalResponseNorm::LocalResponseNorm(std::int64_t size, double alpha, double beta, double k)
-    : Layer("LocalResponseNorm"), m_size(size), m_alpha(alpha), m_beta(beta), m_k(k) {}
-
-Var LocalResponseNorm::forward(std::span<const Var> in) { return localResponseNorm(in[0], m_size, m_alpha, m_beta, m_k); }
-
-std::string LocalResponseNorm::extraText() const {
+std::string ResponseNorm::extraText() const {
     return std::to_string(m_size) + ", alpha=" + text(m_alpha) + ", beta=" + text(m_beta) + ", k=" + text(m_k);
 }
 
-CrossMapLRN2d::CrossMapLRN2d(std::int64_t size, double alpha, double beta, double k)
-    : Layer("CrossMapLRN2d"), m_size(size), m_alpha(alpha), m_beta(beta), m_k(k) {}
+Var LocalResponseNorm::forward(std::span<const Var> in) { return localResponseNorm(in[0], m_size, m_alpha, m_beta, m_k); }
 
 Var CrossMapLRN2d::forward(std::span<const Var> in) {
     const std::int64_t reach = (m_size + 1) / 2 - 1, window = 2 * reach + 1;
@@ -102,10 +96,6 @@ Var CrossMapLRN2d::forward(std::span<const Var> in) {
     const Var others = pad(squares[Var::tuple({all, all, Var::slice(1, {}, {})})], {0, 0, 1 + reach, reach}, "constant", 0.0);
     const Var sums = squeeze(avgPool(2, others, Ints{window, 1}, 1) * static_cast<double>(window) + first, 1);
     return in[0] / pow(reshapeTo(sums, nn::size(in[0])) * (m_alpha / static_cast<double>(m_size)) + m_k, m_beta);
-}
-
-std::string CrossMapLRN2d::extraText() const {
-    return std::to_string(m_size) + ", alpha=" + text(m_alpha) + ", beta=" + text(m_beta) + ", k=" + text(m_k);
 }
 
 }  // namespace sonde::nn

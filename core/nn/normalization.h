@@ -116,35 +116,38 @@ class RMSNorm : public Layer {
     Attribute m_weight;
 };
 
-/// Local response normalisation (Krizhevsky et al. 2012): x [N,C,…] -> y of that shape,
-///   y_c = x_c / (k + alpha / size sum x_c'^2)^beta, over the `size` channels c' around c.
-class LocalResponseNorm : public Layer {
+/// What layers share that normalise by the squares around a channel.
+class ResponseNorm : public Layer {
   public:
-    explicit LocalResponseNorm(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1);
-    Var forward(std::span<const Var> in) override;
     std::string extraText() const override;
 
-  private:
+  protected:
+    ResponseNorm(std::string className, std::int64_t size, double alpha, double beta, double k)
+        : Layer(std::move(className)), m_size(size), m_alpha(alpha), m_beta(beta), m_k(k) {}
+
     std::int64_t m_size;
     double m_alpha;
     double m_beta;
     double m_k;
 };
 
+/// Local response normalisation (Krizhevsky et al. 2012): x [N,C,…] -> y of that shape,
+///   y_c = x_c / (k + alpha / size sum x_c'^2)^beta, over the `size` channels c' around c.
+class LocalResponseNorm : public ResponseNorm {
+  public:
+    explicit LocalResponseNorm(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
+        : ResponseNorm("LocalResponseNorm", size, alpha, beta, k) {}
+    Var forward(std::span<const Var> in) override;
+};
+
 /// torch.nn.CrossMapLRN2d: x [N,C,H,W] -> y of that shape,
 ///   y_c = x_c / (k + alpha / size sum x_c'^2)^beta,  |c' - c| < (size + 1) / 2 rounded down, and c' = 0 for every c.
 /// PyTorch's running sum never lets go of the first channel; models were trained with it.
-class CrossMapLRN2d : public Layer {
+class CrossMapLRN2d : public ResponseNorm {
   public:
-    explicit CrossMapLRN2d(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1);
+    explicit CrossMapLRN2d(std::int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
+        : ResponseNorm("CrossMapLRN2d", size, alpha, beta, k) {}
     Var forward(std::span<const Var> in) override;
-    std::string extraText() const override;
-
-  private:
-    std::int64_t m_size;
-    double m_alpha;
-    double m_beta;
-    double m_k;
 };
 
 }  // namespace sonde::nn
