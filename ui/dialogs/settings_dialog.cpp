@@ -132,6 +132,7 @@ QWidget* SettingsDialog::furtherDialogs() {
     line->setContentsMargins(0, 0, 0, 0);
     auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"), tr("Choose what is written on the nodes"));
     auto* keys = named(new QPushButton(tr("&Keys…"), row), QStringLiteral("keys"), tr("List every key and change it"));
+    for (QPushButton* button : {labels, keys}) button->setAutoDefault(false);  // Enter closes the dialog
     connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
     connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);
     line->addWidget(labels);
