@@ -2,11 +2,15 @@
 
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "core/exec/run.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
+#include "ui/models/node_columns.h"
+#include "ui/models/roles.h"
 #include "ui/panels/node_details/node_details_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
@@ -62,6 +66,52 @@ class TestRunTypes : public QObject {
         QCOMPARE(changed.count(), 2);
         QCOMPARE(context.graph().node(norm).type.text(), std::string("float32[2,3,12]"));
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("2×3×12")));
+    }
+
+    /// The table's memory after a run of a model with open extents is that of the values that the run has.
+    void memoryIsThatOfTheRun_data() {
+        QTest::addColumn<QString>("source");
+        QTest::newRow("resnet18_slim.onnx") << QStringLiteral("#rand(0,1,3,3,64,64)");
+        QTest::newRow("ch_ppocr_mobile_v2.0_cls_infer.onnx") << QStringLiteral("#rand(0,1,1,3,48,192)");
+        for (const char* file : {"mlp_functional.trace.pt", "vit_small.trace.pt", "gpt_mini.trace.pt", "lstm_classifier.trace.pt", "unet_small.script.pt",
+                                 "shared_twice.script.pt", "nested_containers.trace.pt", "squeezenet1_1.trace.pt"})
+            QTest::newRow(file) << QString();
+    }
+    void memoryIsThatOfTheRun() {
+        QFETCH(QString, source);
+        MainWindow window;
+        window.resize(1400, 900);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        InspectorContext& context = window.context();
+        QSignalSpy opened(&context, &InspectorContext::documentOpened);
+        const QString sample = QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/") + QLatin1String(QTest::currentDataTag());
+        window.open(QFile::exists(sample) ? sample : QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
+        QVERIFY(opened.wait(30000));
+        QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
+        run(window, source.isEmpty() ? context.inputs().front().spec.source : source);
+        std::vector<tensor::Value> inputs;
+        for (const context::ModelInput& input : context.inputs()) inputs.push_back(*input.value);
+        exec::PlanOptions options;
+        options.watchAll = true;
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(**exec::Plan::make(context.document()->graph, options), inputs);
+        QVERIFY(!recording.error);
+
+        const QAbstractItemModel* table = window.findChild<QTableView*>(QStringLiteral("nodeTable"))->model();
+        QStringList wrong;
+        for (int row = 0; row < table->rowCount(); ++row) {
+            const auto number = [&](int column) { return table->index(row, column).data(models::ExportRole).toString(); };
+            const graph::NodeId node(table->index(row, models::NumberColumn).data(models::NodeRole).toUInt());
+            const graph::Expr& producer = context.graph().expr(context.graph().node(node).producer);
+            const bool isCounted = producer.kind != graph::ExprKind::CallModule && producer.body == context.graph().mainId();
+            const tensor::Value* value = recording.value(node);
+            if (!isCounted || !value || !value->isTensor()) continue;
+            const std::int64_t elements = value->tensor().numel(), bytes = elements * static_cast<std::int64_t>(tensor::itemSize(value->tensor().dtype()));
+            if (number(models::ElementsColumn) == QString::number(elements) && number(models::BytesColumn) == QString::number(bytes)) continue;
+            wrong << QString::fromStdString(context.graph().node(node).name) + u' ' + number(models::BytesColumn) + u' ' + QString::number(bytes);
+        }
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
     }
 
   private:
