@@ -112,7 +112,7 @@ void measure(const char* name, const std::shared_ptr<const graph::InternalGraph>
         for (const canvas::Camera& camera : cameras) {
             const Clock::time_point frame = Clock::now();
             QPainter p(&screen);
-            tiles.paint(p, camera, kView, 1.0, ground, render, kBudget);
+            tiles.paint(p, QRect(QPoint(), kView), camera, kView, 1.0, ground, render, kBudget);
             p.end();
             times.push_back(msSince(frame));
             seen = std::max(seen, index->within(camera.visible(kView)).items.size());

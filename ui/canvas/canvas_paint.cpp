@@ -3,6 +3,7 @@
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/theme/serial_paint.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -19,14 +20,14 @@ constexpr std::size_t kMostMoving = 400;
 
 }  // namespace
 
-void GraphCanvas::paintEvent(QPaintEvent*) {
+void GraphCanvas::paintEvent(QPaintEvent* event) {
     QPainter painter(this);
     if (!m_painter) {
         painter.fillRect(rect(), style().color(ColorRole::Canvas));
     } else if (m_transition) {
         paintTransition(painter);
     } else {
-        paintScene(painter);
+        paintScene(painter, event->region());
     }
     if (m_painter && !m_transition) paintOverlay(painter);
     paintNotice(painter);
@@ -38,9 +39,9 @@ void GraphCanvas::paintEvent(QPaintEvent*) {
     }
 }
 
-void GraphCanvas::paintScene(QPainter& painter) {
+void GraphCanvas::paintScene(QPainter& painter, const QRegion& exposed) {
     const auto render = [this](QPainter& p, const QRectF& area, double scale) { m_painter->paint(p, m_marks, area, scale); };
-    m_tilesComplete = m_tiles.paint(painter, m_camera, size(), devicePixelRatioF(), style().color(ColorRole::Canvas), render,
+    m_tilesComplete = m_tiles.paint(painter, exposed, m_camera, size(), devicePixelRatioF(), style().color(ColorRole::Canvas), render,
                                     kTileBudget);
     if (!m_tilesComplete)
         update();
@@ -66,11 +67,14 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
     if (current) m_painter->paintHighlight(painter, current, seen, scale, true);
     painter.restore();
     if (m_drag == Drag::SelectBox || m_drag == Drag::ZoomBox) {
-        QColor fill = style().color(ColorRole::SelectionOutline);
-        painter.setPen(QPen(fill, 1, m_drag == Drag::ZoomBox ? Qt::DashLine : Qt::SolidLine));
+        const QColor line = style().color(ColorRole::SelectionOutline);
+        QColor fill = line;
         fill.setAlphaF(0.12F);
-        painter.setBrush(fill);
-        painter.drawRect(QRectF(m_pressPixel, m_lastPixel).normalized());
+        const QRect box = QRectF(m_pressPixel, m_lastPixel).normalized().toRect();
+        theme::fillVeil(painter, box.intersected(rect()), fill);
+        painter.setPen(QPen(line, 1, m_drag == Drag::ZoomBox ? Qt::DashLine : Qt::SolidLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(box);
     }
 }
 

@@ -193,7 +193,7 @@ class GraphCanvas : public QWidget {
     QString failureText(graph::ExprId expr) const;
 
     // canvas_paint.cpp
-    void paintScene(QPainter& painter);
+    void paintScene(QPainter& painter, const QRegion& exposed);
     void paintTransition(QPainter& painter);
     void paintOverlay(QPainter& painter);
     void paintNotice(QPainter& painter);

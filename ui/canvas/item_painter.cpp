@@ -330,10 +330,8 @@ void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item
     painter.save();
     painter.translate(plate.topLeft());
     painter.scale(1 / scale, 1 / scale);
-    QColor ground = m_style.color(ColorRole::EdgeLabelGround);
-    ground.setAlphaF(0.92F);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
+    painter.setBrush(m_style.color(ColorRole::EdgeLabelGround));
     painter.drawRoundedRect(QRectF(QPointF(), plate.size() * scale), 3, 3);
     painter.setFont(m_fonts[0]);
     painter.setPen(m_style.color(ColorRole::ModuleTitle));

@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/theme/serial_paint.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -78,7 +79,10 @@ void OverviewMap::renderScene() {
         if (item.what.kind == layout::ItemKind::Stub) continue;
         QRectF rect = map.mapRect(toQt(item.rect));
         rect.setSize(rect.size().expandedTo({1.0, 1.0}));
-        painter.fillRect(rect, item.what.open ? box : node);
+        if (item.what.open)
+            theme::fillVeil(painter, rect.toAlignedRect(), box);
+        else
+            painter.fillRect(rect, node);
     }
 }
 
@@ -100,10 +104,8 @@ void OverviewMap::paintEvent(QPaintEvent*) {
     painter.drawPixmap(0, 0, m_picture);
     if (m_canvas.scene()) {
         const QRectF view = viewRect().intersected(QRectF(rect()));
-        QPainterPath outside;
-        outside.addRect(rect());
-        outside.addRect(view);
-        painter.fillPath(outside, theme::color(ColorRole::MinimapVeil));
+        const QRect clear = view.toRect();
+        for (const QRect& outside : QRegion(rect()).subtracted(clear)) theme::fillVeil(painter, outside, theme::color(ColorRole::MinimapVeil));
         painter.setRenderHint(QPainter::Antialiasing);
         renderMarks(painter);
         painter.setBrush(Qt::NoBrush);

@@ -149,10 +149,8 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
         if (!labelShown(id)) continue;
         const QRectF rect = labelRect(id);
         const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
-        QColor ground = style.color(ColorRole::EdgeLabelGround);
-        ground.setAlphaF(0.88F);
         painter.setPen(Qt::NoPen);
-        painter.setBrush(ground);
+        painter.setBrush(style.color(ColorRole::EdgeLabelGround));
         painter.drawRoundedRect(rect, 3, 3);
         painter.setPen(style.color(ColorRole::EdgeLabel));
         painter.setFont(m_labelFont);

@@ -74,6 +74,16 @@ void TileCache::paintOld(QPainter& painter, const QPointF& origin, const QSizeF&
     }
 }
 
+void TileCache::paintTiles(QPainter& painter, const Grid& grid, const QPointF& origin) const {
+    for (int y = grid.top; y <= grid.bottom; ++y) {
+        for (int x = grid.left; x <= grid.right; ++x) {
+            const auto tile = m_tiles.constFind({x, y});
+            if (tile != m_tiles.cend())
+                painter.drawImage(QPointF(x * static_cast<double>(kTile), y * static_cast<double>(kTile)) + origin, *tile);
+        }
+    }
+}
+
 void TileCache::trim(const Grid& keep) {
     // Tiles further away than one view are given up; a view is at most a few dozen.
     const int width = keep.right - keep.left + 1, height = keep.bottom - keep.top + 1;
@@ -84,8 +94,8 @@ void TileCache::trim(const Grid& keep) {
     });
 }
 
-bool TileCache::paint(QPainter& painter, const Camera& camera, QSize size, double pixelRatio, const QColor& ground,
-                      const Render& render, std::chrono::microseconds budget) {
+bool TileCache::paint(QPainter& painter, const QRegion& exposed, const Camera& camera, QSize size, double pixelRatio,
+                      const QColor& ground, const Render& render, std::chrono::microseconds budget) {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point end = Clock::now() + budget;
     m_pixelRatio = pixelRatio;
@@ -107,20 +117,18 @@ bool TileCache::paint(QPainter& painter, const Camera& camera, QSize size, doubl
     std::size_t done = 0;
     while (done < missing.size() && (done == 0 || Clock::now() < end)) renderTile(missing[done++], ground, render);
 
-    painter.save();
-    painter.scale(1 / pixelRatio, 1 / pixelRatio);
-    if (done < missing.size()) {
-        painter.fillRect(QRectF(QPointF(0, 0), pixels), ground);
-        paintOld(painter, origin, pixels);
-    }
-    for (int y = grid.top; y <= grid.bottom; ++y) {
-        for (int x = grid.left; x <= grid.right; ++x) {
-            const auto tile = m_tiles.constFind({x, y});
-            if (tile != m_tiles.cend())
-                painter.drawImage(QPointF(x * static_cast<double>(kTile), y * static_cast<double>(kTile)) + origin, *tile);
+    // Rectangle by rectangle: into a region of several, Qt copies pictures span by span on threads that it waits for.
+    for (const QRect& part : exposed) {
+        painter.save();
+        painter.setClipRect(part);
+        painter.scale(1 / pixelRatio, 1 / pixelRatio);
+        if (done < missing.size()) {
+            painter.fillRect(QRectF(QPointF(0, 0), pixels), ground);
+            paintOld(painter, origin, pixels);
         }
+        paintTiles(painter, grid, origin);
+        painter.restore();
     }
-    painter.restore();
     if (done == missing.size()) m_old.clear();
     trim(grid);
     return done == missing.size();

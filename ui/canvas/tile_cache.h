@@ -24,9 +24,9 @@ class TileCache {
     /// The same for a part of the scene.
     void invalidate(const QRectF& area);
 
-    /// Paints the view. Returns false if tiles are missing still: paint again soon. A frame always makes progress.
-    bool paint(QPainter& painter, const Camera& camera, QSize size, double pixelRatio, const QColor& ground,
-               const Render& render, std::chrono::microseconds budget);
+    /// Paints the view, of it what is `exposed` (device-independent pixels). Returns false if tiles are missing still: paint again soon. A frame always makes progress.
+    bool paint(QPainter& painter, const QRegion& exposed, const Camera& camera, QSize size, double pixelRatio,
+               const QColor& ground, const Render& render, std::chrono::microseconds budget);
 
     /// Paints one tile around the view that is not there yet, so that the next step of a pan is only copying. False if
     /// all are there.
@@ -48,6 +48,7 @@ class TileCache {
     void useScale(double scale);
     void renderTile(Key key, const QColor& ground, const Render& render);
     void paintOld(QPainter& painter, const QPointF& origin, const QSizeF& pixels);
+    void paintTiles(QPainter& painter, const Grid& grid, const QPointF& origin) const;
     void trim(const Grid& keep);
 
     static constexpr int kTile = 256;  ///< device pixels

@@ -1,6 +1,7 @@
 #include "ui/theme/theme.h"
 
 #include "ui/theme/calm_style.h"
+#include "ui/theme/serial_paint.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -22,6 +23,7 @@ Theme::Theme() : m_baseFont(QFontDatabase::systemFont(QFontDatabase::GeneralFont
 void Theme::install(QApplication& application) {
     if (m_application != &application) {
         m_application = &application;
+        paintOnOneThread();
         // The palette that the platform brings, read before ours covers it, tells a dark desktop from a light one.
         m_systemDark = application.palette().color(QPalette::Window).lightness() < 128;
         m_baseFont = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
