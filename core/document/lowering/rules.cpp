@@ -26,8 +26,8 @@ Results predicate(LoweredCall& call) { return one(call.op(name, {call.tensor(0)}
 
 inline constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kNeg[] = "Neg", kAbs[] = "Abs",
                       kSin[] = "Sin", kCos[] = "Cos", kTan[] = "Tan", kAsin[] = "Asin", kAcos[] = "Acos", kAtan[] = "Atan", kSinh[] = "Sinh", kCosh[] = "Cosh",
-                      kFloor[] = "Floor", kCeil[] = "Ceil", kRound[] = "Round", kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign", kNot[] = "Not",
-                      kIsNaN[] = "IsNaN", kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div", kPow[] = "Pow",
+                      kFloor[] = "Floor", kCeil[] = "Ceil", kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign",
+                      kIsNaN[] = "IsNaN", kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kPow[] = "Pow",
                       kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less", kGreaterOrEqual[] = "GreaterOrEqual", kLessOrEqual[] = "LessOrEqual",
                       kAnd[] = "And", kOr[] = "Or", kMax[] = "Max", kMin[] = "Min", kReduceMean[] = "ReduceMean", kReduceSum[] = "ReduceSum", kReduceMax[] = "ReduceMax",
                       kReduceMin[] = "ReduceMin", kReduceProd[] = "ReduceProd", kArgMax[] = "ArgMax", kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
