@@ -1,5 +1,7 @@
 // ATen's functions of two numbers: dtype promotion, then the shared kernels.
 
+#include <cmath>
+
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/followers.h"
 #include "core/ops/support/promotion.h"
@@ -88,12 +90,8 @@ base::Result<void> divideRounded(KernelContext& context) {
     }
     if (mode != "trunc") return opError("rounding_mode must be 'floor' or 'trunc', but is '" + mode + "'");
     if (tensor::isFloating(pair.first.dtype())) {
-        const DType dtype = pair.first.dtype();
         SONDE_ASSIGN(const Tensor quotient, kernels::arithmeticTensor(context.pool(), Arithmetic::Div, pair.first, pair.second));
-        SONDE_ASSIGN(const Tensor whole, quotient.cast(DType::Int64));
-        SONDE_ASSIGN(Tensor back, whole.cast(dtype));
-        context.setOutput(0, Value(std::move(back)));
-        return {};
+        return kernels::applyUnary(context, {[](double x, double, double) { return std::trunc(x); }}, quotient);
     }
     SONDE_TRY(kernels::arithmetic(context, Arithmetic::Div, pair.first, pair.second));
     return {};

@@ -22,6 +22,14 @@ Value ints(std::initializer_list<std::int64_t> values) {
 base::Result<void> baddbmm(KernelContext& context) {
     SONDE_ASSIGN(Tensor product, invokeAten(context, "bmm", {context.value(1), context.value(2)}));
     SONDE_ASSIGN(Tensor scaled, invokeAten(context, "mul.Scalar", {Value(std::move(product)), context.value(4)}));
+    SONDE_ASSIGN(const double beta, numberOf(context.value(3)));
+    if (beta == 0) {  // what is added counts for its shape only
+        SONDE_ASSIGN(const Shape shape, broadcast(context.in(0).shape(), scaled.shape()));
+        SONDE_ASSIGN(const Tensor spread, scaled.expanded(shape));
+        SONDE_ASSIGN(Tensor whole, spread.contiguous());
+        context.setOutput(0, Value(std::move(whole)));
+        return {};
+    }
     SONDE_ASSIGN(Tensor input, invokeAten(context, "mul.Scalar", {context.value(0), context.value(3)}));
     SONDE_ASSIGN(Tensor result, invokeAten(context, "add.Tensor", {Value(std::move(input)), Value(std::move(scaled))}));
     context.setOutput(0, Value(std::move(result)));

@@ -2,6 +2,7 @@
 
 #include "core/ops/kernels/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -134,7 +135,9 @@ base::Result<void> attention(KernelContext& context) {
                       lk.heads > 0 && lq.heads % lk.heads == 0;
     if (!fits) return opError("queries " + context.in(0).typeText() + ", keys " + k.typeText() + " and values " + v.typeText() + " do not go together");
     const DType type = context.in(0).dtype() == DType::Float64 ? DType::Float64 : DType::Float32;
-    bias.window = {attributes.getInt("is_causal", 0) != 0, attributes.getInt("left_window_size", -1), attributes.getInt("right_window_size", -1)};
+    const std::int64_t farthest = lq.rows + lk.rows;  // a window that reaches further sees all
+    bias.window = {attributes.getInt("is_causal", 0) != 0, std::min(attributes.getInt("left_window_size", -1), farthest),
+                   std::min(attributes.getInt("right_window_size", -1), farthest)};
     if (context.has(3)) SONDE_TRY(setMask(bias, context.in(3), type, Shape{lq.batches, lq.heads, lq.rows, lk.rows}));
     if (context.has(6)) {
         SONDE_ASSIGN(bias.valid, intsOf(context.value(6)));

@@ -68,7 +68,9 @@ base::Result<void> power(KernelContext& context, const Tensor& exponent) {
         SONDE_TRY(kernels::arithmetic(context, Arithmetic::Pow, x, exponent));
         return {};
     }
-    const DType wide = DType::Float64;
+    // Two integers stay exact where a double would not.
+    const bool whole = tensor::isInteger(x.dtype()) && tensor::isInteger(exponent.dtype());
+    const DType wide = whole ? DType::Int64 : DType::Float64;
     SONDE_ASSIGN(const Tensor a, x.cast(wide));
     SONDE_ASSIGN(const Tensor b, exponent.cast(wide));
     SONDE_ASSIGN(const Tensor result, kernels::arithmeticTensor(context.pool(), Arithmetic::Pow, a, b));

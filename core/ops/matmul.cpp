@@ -43,15 +43,7 @@ base::Result<void> gemm(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     const kernels::GemmOptions options{attributes.getInt("transA", 0) != 0, attributes.getInt("transB", 0) != 0, attributes.getFloat("alpha", 1),
                                        attributes.getFloat("beta", 1)};
-    if (options.alpha == 0) {
-        // The product vanishes; what is left is beta·C.
-        kernels::GemmOptions product = options;
-        product.alpha = 1;
-        SONDE_ASSIGN(const Tensor zero, Tensor::zeros(context.in(0).dtype(), context.in(0).shape()));
-        product.beta = options.beta;
-        return kernels::generalProduct(context, zero, context.in(1), context.has(2) ? &context.in(2) : nullptr, product);
-    }
-    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) && options.beta != 0 ? &context.in(2) : nullptr, options);
+    return kernels::generalProduct(context, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr, options);
 }
 
 base::Result<void> inferGemm(InferContext& context) {
@@ -85,7 +77,6 @@ base::Result<void> inferLinear(InferContext& context) {
 base::Result<void> addmm(KernelContext& context) {
     SONDE_ASSIGN(const double beta, numberOf(context.value(3)));
     SONDE_ASSIGN(const double alpha, numberOf(context.value(4)));
-    if (alpha == 0) return opError("alpha 0 leaves nothing of the product");
     return kernels::generalProduct(context, context.in(1), context.in(2), &context.in(0), {false, false, alpha, beta});
 }
 

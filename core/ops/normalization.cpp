@@ -332,7 +332,8 @@ base::Result<void> hardmaxLines(KernelContext& context, std::int64_t n, std::int
             const std::int64_t at = line / inner * inner * n + line % inner;
             std::int64_t best = 0;
             for (std::int64_t i = 0; i < n; ++i) {
-                if (static_cast<double>(in[at + i * inner]) > static_cast<double>(in[at + best * inner])) best = i;
+                const auto v = static_cast<double>(in[at + i * inner]), b = static_cast<double>(in[at + best * inner]);
+                if (!std::isnan(b) && (v > b || std::isnan(v))) best = i;
                 out[at + i * inner] = T(0);
             }
             out[at + best * inner] = T(1);

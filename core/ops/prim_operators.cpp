@@ -210,7 +210,9 @@ base::Result<void> toNumber(KernelContext& context) {
     if constexpr (kind == ValueKind::Bool) context.setOutput(0, Value::ofBool(number != 0));
     else if constexpr (kind == ValueKind::Float) context.setOutput(0, Value::ofFloat(number));
     else if (context.value(0).isTensor()) context.setOutput(0, Value::ofInt(context.in(0).toInt64(0)));
-    else context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(number)));
+    else if (isWhole(context.value(0))) context.setOutput(0, Value::ofInt(wholeOf(context.value(0))));
+    else if (std::abs(number) < 0x1p63) context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(number)));
+    else return opError(context.value(0).text() + " is no integer of 64 bits");
     return {};
 }
 

@@ -164,6 +164,11 @@ base::Result<void> inferAtenReduce(InferContext& context, const AtenReduce& row)
         context.set(0, TypeInfo::tensor(dtype));
         return {};
     }
+    const bool isOpen = row.hasDims && context.has(1) && context.constant(1).isNone();  // only a run knows the axes
+    if (isOpen) {
+        context.set(0, TypeInfo::tensor(dtype));
+        return {};
+    }
     SONDE_ASSIGN(const std::vector<std::size_t> axes, atenAxes(row.hasDims ? context.constant(1) : Value(), x.shape->size()));
     const bool keep = row.hasDims && context.constant(2).kind() == ValueKind::Bool && context.constant(2).toBool();
     inferOver(context, axes, keep, dtype);

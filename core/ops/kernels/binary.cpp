@@ -106,10 +106,17 @@ T remainderPython(T a, T b) {
     return r != 0 && ((r < 0) != (b < 0)) ? static_cast<T>(r + b) : r;
 }
 
+/// Of floating point numbers as Python and PyTorch have it: the quotient that goes with the remainder, so that 1 // 0.1 is 9.
 template <typename T>
 T floorQuotient(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
-        return std::floor(a / b);
+        if (b == 0) return a / b;
+        const T rest = std::fmod(a, b);
+        T quotient = (a - rest) / b;
+        if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+        if (quotient == 0) return std::copysign(T{0}, a / b);
+        const T whole = std::floor(quotient);
+        return quotient - whole > T(0.5) ? whole + 1 : whole;
     } else {
         const T q = quotient(a, b);
         return b != 0 && remainderC(a, b) != 0 && ((a < 0) != (b < 0)) ? static_cast<T>(q - 1) : q;

@@ -1,5 +1,6 @@
 #include "core/ops/kernels/matmul.h"
 
+#include <cstring>
 #include <type_traits>
 
 #include "core/ops/kernels/elementwise.h"
@@ -222,6 +223,10 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     if (b.dim(options.transposeB ? 1 : 0) != k) return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
     const Shape shape{m, n};
     SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
+    if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
+    // Nothing of the product is left: C alone, with its own factor.
+    const double factor = options.alpha == 0 ? options.beta : options.beta / options.alpha;
+    if (options.alpha == 0 && !c) std::memset(y.mutableBytes(), 0, y.sizeBytes());
     // The usual bias: a row that is added to every row.
     const bool isRow = c && (c->rank() == 1 || c->rank() == 2) && c->numel() == n && c->dim(c->rank() - 1) == n && c->isContiguous() && options.alpha == 1 && options.beta == 1;
     if (c && !isRow) {
@@ -230,9 +235,10 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         SONDE_ASSIGN(const Tensor full, view.contiguous());
         tensor::dispatchFloating(a.dtype(), [&](auto tag) {
             using T = typename decltype(tag)::type;
-            for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<T>()[i] = static_cast<T>(options.beta / options.alpha) * full.data<T>()[i];
+            for (std::int64_t i = 0; i < y.numel(); ++i) y.mutableData<T>()[i] = static_cast<T>(factor) * full.data<T>()[i];
         });
     }
+    if (options.alpha == 0) return {};
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {
         using T = decltype(zero);

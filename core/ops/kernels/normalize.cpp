@@ -207,8 +207,10 @@ void softmaxRow(const float* x, float* y, std::size_t n, bool logarithm) {
     const FloatKernels& loops = floatKernels();
     const float largest = loops.maximum(x, n);
     const float sum = loops.expSum(x, largest, y, n);
-    if (logarithm) loops.scaleShift(x, 1.0F, -(largest + std::log(sum)), y, n);
-    else loops.scaleShift(y, 1.0F / sum, 0.0F, y, n);
+    if (!logarithm) return loops.scaleShift(y, 1.0F / sum, 0.0F, y, n);
+    // One after the other: next to a large number the logarithm would lose its digits.
+    loops.scaleShift(x, 1.0F, -largest, y, n);
+    loops.scaleShift(y, 1.0F, -std::log(sum), y, n);
 }
 
 }  // namespace

@@ -15,9 +15,42 @@ namespace sonde::ops::kernels {
 namespace {
 
 template <typename T>
-bool isNaN(T value) {
-    if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-    else return false;
+bool isNaN(const T& value) {
+    if constexpr (std::is_integral_v<T>) return false;
+    else return std::isnan(static_cast<double>(value));
+}
+
+/// What integers add up to wraps; 0 for what is no number.
+template <typename Sum>
+Sum wholeOf(double value) {
+    constexpr double kLimit = std::is_signed_v<Sum> ? 0x1p63 : 0x1p64;
+    if (std::isnan(value)) return 0;
+    if (value >= kLimit) return std::numeric_limits<Sum>::max();
+    return value <= (std::is_signed_v<Sum> ? -kLimit : 0.0) ? std::numeric_limits<Sum>::min() : static_cast<Sum>(value);
+}
+template <typename Sum>
+Sum numberOf(double value) {
+    if constexpr (std::is_floating_point_v<Sum>) return static_cast<Sum>(value);
+    else return wholeOf<Sum>(value);
+}
+
+/// Σ f(i) for i < n; integers wrap.
+template <typename Sum, typename F>
+Sum added(std::int64_t n, const F& f) {
+    if constexpr (std::is_floating_point_v<Sum>) {
+        Sum sum{};
+        for (std::int64_t i = 0; i < n; ++i) sum += f(i);
+        return sum;
+    } else {
+        std::uint64_t sum = 0;
+        for (std::int64_t i = 0; i < n; ++i) sum += static_cast<std::uint64_t>(f(i));
+        return static_cast<Sum>(sum);
+    }
+}
+template <typename Sum>
+Sum product(Sum a, Sum b) {
+    if constexpr (std::is_floating_point_v<Sum>) return a * b;
+    else return static_cast<Sum>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
 /// One line of `n` elements that lie `step` apart, added up in Sum's type.
@@ -28,13 +61,8 @@ Sum reduceLine(Reduce kind, const T* x, std::int64_t n, std::int64_t step) {
         case Reduce::Sum:
         case Reduce::Mean:
         case Reduce::LogSum: {
-            Sum sum{};
-            for (std::int64_t i = 0; i < n; ++i) sum += at(i);
-            if constexpr (std::is_floating_point_v<Sum>) {
-                if (kind == Reduce::LogSum) return std::log(sum);
-            } else if (kind == Reduce::LogSum) {
-                return static_cast<Sum>(std::log(static_cast<double>(sum)));
-            }
+            const Sum sum = added<Sum>(n, at);
+            if (kind == Reduce::LogSum) return numberOf<Sum>(std::log(static_cast<double>(sum)));
             return kind == Reduce::Mean ? (n ? sum / static_cast<Sum>(n) : std::numeric_limits<Sum>::quiet_NaN()) : sum;
         }
         case Reduce::Max:
@@ -50,28 +78,26 @@ Sum reduceLine(Reduce kind, const T* x, std::int64_t n, std::int64_t step) {
             return best;
         }
         case Reduce::Prod: {
-            Sum product{1};
-            for (std::int64_t i = 0; i < n; ++i) product *= at(i);
-            return product;
+            Sum result{1};
+            for (std::int64_t i = 0; i < n; ++i) result = product(result, at(i));
+            return result;
         }
-        case Reduce::L1: {
-            Sum sum{};
-            for (std::int64_t i = 0; i < n; ++i) sum += at(i) < 0 ? static_cast<Sum>(-at(i)) : at(i);
-            return sum;
-        }
+        case Reduce::L1: return added<Sum>(n, [&](std::int64_t i) { return at(i) < 0 ? product(at(i), static_cast<Sum>(-1)) : at(i); });
         case Reduce::L2:
         case Reduce::SumSquare: {
-            Sum sum{};
-            for (std::int64_t i = 0; i < n; ++i) sum += at(i) * at(i);
-            return kind == Reduce::L2 ? static_cast<Sum>(std::sqrt(static_cast<double>(sum))) : sum;
+            const Sum sum = added<Sum>(n, [&](std::int64_t i) { return product(at(i), at(i)); });
+            return kind == Reduce::L2 ? numberOf<Sum>(std::sqrt(static_cast<double>(sum))) : sum;
         }
         case Reduce::LogSumExp: {
             double largest = -std::numeric_limits<double>::infinity();
-            for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, static_cast<double>(at(i)));
-            if (std::isinf(largest)) return static_cast<Sum>(largest);
-            double sum = 0;
-            for (std::int64_t i = 0; i < n; ++i) sum += std::exp(static_cast<double>(at(i)) - largest);
-            return static_cast<Sum>(largest + std::log(sum));
+            for (std::int64_t i = 0; i < n; ++i) {
+                const auto v = static_cast<double>(at(i));
+                if (std::isnan(v)) return numberOf<Sum>(v);
+                largest = std::max(largest, v);
+            }
+            if (std::isinf(largest)) return numberOf<Sum>(largest);
+            const double sum = added<double>(n, [&](std::int64_t i) { return std::exp(static_cast<double>(at(i)) - largest); });
+            return numberOf<Sum>(largest + std::log(sum));
         }
         case Reduce::All:
         case Reduce::Any: {
@@ -182,7 +208,8 @@ base::Result<void> argReduce(KernelContext& context, const Tensor& x, std::size_
             std::int64_t best = 0;
             for (std::int64_t j = 1; j < lines.n; ++j) {
                 const T v = line[j * lines.inner], b = line[best * lines.inner];
-                if (smallest ? v < b : v > b) best = j;
+                if (isNaN(b)) break;  // the first NaN wins, as it does in Max and Min
+                if (isNaN(v) || (smallest ? v < b : v > b)) best = j;
                 else if (lastIndex && v == b) best = j;
             }
             out.mutableData<std::int64_t>()[i] = best;

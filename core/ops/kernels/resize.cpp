@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
+#include "core/tensor/storage.h"
 
 namespace sonde::ops::kernels {
 
@@ -47,11 +49,19 @@ double cubic(double x, double a) {
 
 double triangle(double x) { return std::max(0.0, 1 - std::fabs(x)); }
 
+/// Scaling down with antialiasing, the filter covers as many inputs as fall on one output.
+double stretchOf(const AxisResize& axis, const ResizeOptions& options) { return options.antialias ? std::min(axis.scale, 1.0) : 1.0; }
+double radiusOf(const AxisResize& axis, const ResizeOptions& options) { return (options.mode == "cubic" ? 2 : 1) / stretchOf(axis, options); }
+
+/// What the taps of an axis take at most, about: two lists for each output.
+double tapBytes(const AxisResize& axis, const ResizeOptions& options) {
+    const double taps = options.mode == "nearest" ? 1 : 2 * radiusOf(axis, options) + 2;
+    return static_cast<double>(axis.output) * (sizeof(Taps) + 64 + taps * (sizeof(std::int64_t) + sizeof(double)));
+}
+
 Taps filterTaps(double x, const AxisResize& axis, const ResizeOptions& options) {
     const bool isCubic = options.mode == "cubic";
-    // Scaling down with antialiasing, the filter covers as many inputs as fall on one output.
-    const double stretch = options.antialias ? std::min(axis.scale, 1.0) : 1.0;
-    const double radius = (isCubic ? 2 : 1) / stretch;
+    const double stretch = stretchOf(axis, options), radius = radiusOf(axis, options);
     const double base = std::floor(x);
     const auto first = static_cast<std::int64_t>(base + std::floor(-radius) + 1), last = static_cast<std::int64_t>(base + std::ceil(radius));
     Taps taps;
@@ -75,9 +85,10 @@ Taps filterTaps(double x, const AxisResize& axis, const ResizeOptions& options) 
 
 base::Result<std::vector<Taps>> tapsOf(const AxisResize& axis, const ResizeOptions& options) {
     std::vector<Taps> all;
+    if (axis.output == 0) return all;
     if (axis.input < 1 && axis.output > 0) return opError("an empty axis cannot be resized");
     if (!(axis.scale > 1e-6)) return opError("scale " + std::to_string(axis.scale) + " is not positive");
-    if (axis.output > std::int64_t{1} << 31) return opError("an extent of " + std::to_string(axis.output) + " is too large");
+    if (tapBytes(axis, options) > static_cast<double>(tensor::memoryLimit()) / 4) return opError("an extent of " + std::to_string(axis.output) + " is too large");
     const auto last = static_cast<double>(axis.input - 1);
     for (std::int64_t i = 0; i < axis.output; ++i) {
         SONDE_ASSIGN(const double x, originalCoordinate(axis, options, i));
@@ -179,9 +190,13 @@ base::Result<void> resize(KernelContext& context, const Tensor& x, const std::ve
     std::vector<Value> outputs = context.takeOutputs();
     Tensor result = outputs[0].tensor();
     if (tensor::isInteger(x.dtype())) {
-        // Interpolated integers are rounded, not cut.
+        // Interpolated integers are rounded, not cut; a cubic that overshoots stays at the end of the range.
         SONDE_ASSIGN(result, result.clone());
-        for (double& v : result.mutableSpan<double>()) v = std::nearbyint(v);
+        tensor::dispatchIntegers(x.dtype(), [&](auto tag) {
+            using Limits = std::numeric_limits<typename decltype(tag)::type>;
+            constexpr auto kLow = static_cast<double>(Limits::lowest()), kHigh = static_cast<double>(Limits::max());
+            for (double& v : result.mutableSpan<double>()) v = std::clamp(std::nearbyint(v), kLow, kHigh);
+        });
     }
     SONDE_ASSIGN(result, result.cast(x.dtype()));
     outputs[0] = Value(std::move(result));

@@ -620,5 +620,29 @@ case("binary_cross_entropy_with_logits", x, (y > 0).float(), None, t(1.0, 2.0, 3
 case("kl_div", x.log_softmax(1), y.softmax(1), 2)
 case("kl_div", x.log_softmax(1), y.log_softmax(1), 1, log_target=True)
 
+# NaN is the largest and the smallest; the first one counts. (Sums of exponentials of NaN are NaN.)
+lines = torch.tensor([[1.0, nan, 2.0], [nan, nan, 0.0], [3.0, 1.0, 3.0], [inf, nan, -inf]])
+for name in ("argmax", "argmin"):
+    case(name, lines, 1)
+    case(name, lines)
+case("max.dim", lines, 1)
+case("min.dim", lines, 1)
+case("logsumexp", lines, [1])
+case("logsumexp", torch.tensor([[nan, nan], [-inf, nan], [-inf, -inf], [inf, 1.0]]), [1])
+case("log_softmax.int", torch.tensor([[1e6, 1e6], [1e4, 9999.0]]), 1)
+# Quotients rounded: Python's 1 // 0.1 is 9; what no integer holds stays what it is.
+above = torch.tensor([1.0, -1.0, inf, -inf, nan, 5.0, -5.0, 0.0, 1e30, 7.0, -7.0])
+below = torch.tensor([0.1, 0.1, 2.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1e-5, inf, inf])
+for mode in ("floor", "trunc"):
+    case("div.Tensor_mode", above, below, rounding_mode=mode)
+case("floor_divide", above, below)
+case("remainder.Tensor", above, below)
+# A factor of zero leaves nothing, not even a NaN.
+nothing = torch.full((2, 2), nan)
+case("addmm", nothing, torch.ones(2, 3), torch.ones(3, 2), beta=0)
+case("addmm", torch.ones(2, 2), torch.ones(2, 3), torch.ones(3, 2), beta=3, alpha=0)
+case("baddbmm", nothing, torch.ones(1, 2, 3), torch.ones(1, 3, 2), beta=0)
+case("upsample_bilinear2d.vec", torch.zeros(0, 2, 3, 3), [6, 6], False, None)
+
 for op, error in failures:
     print("not made: %s: %s" % (op, error), file=sys.stderr)
