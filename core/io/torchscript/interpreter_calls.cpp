@@ -6,6 +6,7 @@
 
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/known_rank.h"
+#include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/python_forms.h"
 #include "core/io/torchscript/region.h"
 #include "core/io/torchscript/script_module.h"
@@ -128,11 +129,11 @@ bool isNumberNode(const ScriptValue& value) {
     return whole.kind == graph::Argument::Kind::Node && maker(whole.node).op.name == "size";
 }
 
-/// int(x), float(x), bool(x): of a proxy that is no tensor the proxy itself, for sizes are numbers already.
+/// int(x), float(x), bool(x); int of a whole number is that number, for sizes are numbers already.
 ScriptValue converted(const std::string& name, const ScriptValue& value, bool recordsAll) {
     const Var var = toVar(value);
     if (var.isProxy()) {
-        if (!var.tracer().isTensor(var.node())) return var;
+        if (name == "int" && numberKindOf(var) == NumberKind::Whole) return var;
         if (name == "int" && recordsAll && inSubmodule()) {
             if (auto number = beforeNumToTensor(var)) return *number;
         }

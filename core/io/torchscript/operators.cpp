@@ -6,6 +6,7 @@
 
 #include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/interpreter.h"
+#include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/error.h"
@@ -113,6 +114,15 @@ std::string_view numberOperator(const std::string& name) {
     return found == names.end() ? std::string_view{} : found->second;
 }
 
+/// Functions of Python's math on one number that is symbolic.
+std::string_view mathOperator(const std::string& name) {
+    static const std::unordered_map<std::string, std::string_view> names{
+        {"floor", "Floor"}, {"ceil", "Ceil"}, {"round", "Round"}, {"abs", "Abs"}, {"prim.abs", "Abs"}, {"fabs", "Abs"}, {"exp", "Exp"},
+        {"log", "Log"}, {"sin", "Sin"}, {"cos", "Cos"}, {"tanh", "Tanh"}, {"isnan", "IsNaN"}, {"isinf", "IsInf"}};
+    const auto found = names.find(name);
+    return found == names.end() ? std::string_view{} : found->second;
+}
+
 /// Changes how a tensor is seen, not what is in it.
 bool changesForm(const std::string& name) {
     static const std::set<std::string, std::less<>> names{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_", "resize_", "set_"};
@@ -155,6 +165,10 @@ Var record(const std::string& name, const std::vector<ScriptValue>& arguments, c
     if (isReversed) return trace::callFunction(trace::Function{"sub", "sub", "operator.sub", false, "prim"}, {vars[1], vars[0]});
     if (const std::string_view op = numberOperator(name); !op.empty() && !anyTensor && keywords.empty()) {
         return trace::callFunction(trace::Function{op, op, interned("operator." + std::string(op)), false, "prim"}, std::move(vars));
+    }
+    if (const std::string_view op = mathOperator(name); !op.empty() && vars.size() == 1 && keywords.empty() && numberKindOf(vars[0]) != NumberKind::Unknown) {
+        const std::string_view display = interned(name.substr(name.find('.') + 1));
+        return trace::callFunction(trace::Function{op, display, interned("math." + std::string(display)), false, "prim"}, std::move(vars));
     }
     if (name == "div" && !anyTensor && keywords.size() == 1 && keywords[0].first == "rounding_mode" && keywords[0].second.isString()) {
         const bool floors = toVar(keywords[0].second).value().toString() == "floor";

@@ -135,6 +135,16 @@ class TestTorchScriptLanguage : public QObject {
         add("enums",
             model("    c = __torch__.Color.RED\n    if torch.eq(c, __torch__.Color.RED):\n      n = c.value\n    else:\n      n = 0\n    return torch.mul(x, n)\n", "Tensor", {}, "class Color(Enum):\n  RED = 7\n  BLUE = 8\n"), "7 14");
         add("conversions", model("    a = int(torch.sum(x))\n    b = float(a)\n    return torch.mul(x, b)\n"), "3 6");
+        // sum 3, its half 1.5
+        const std::string half = "    h = float(torch.div(torch.item(torch.sum(x)), 2))\n";
+        add("whole part of a number", model(half + "    return torch.mul(x, torch.mul(int(h), 10))\n"), "10 20");
+        add("whole part of a quotient of sizes", model("    h = torch.div(torch.size(x, 0), 4)\n    return torch.add(x, torch.mul(int(h), 10))\n"), "1 2");
+        add("a size as a floating point number", model("    n = float(torch.size(x, 0))\n    return torch.add(torch.to(x, 4), n)\n"), "3 4");
+        add("a number's truth", model(half + "    return (bool(h), bool(torch.sub(h, h)))\n", "Tuple[bool, bool]"), "True False");
+        add("floor and ceil of a number", model(half + "    return torch.mul(x, torch.add(torch.floor(h), torch.mul(torch.ceil(h), 10)))\n"), "21 42");
+        add("floor of a negative number", model(half + "    return torch.mul(x, torch.floor(torch.neg(h)))\n"), "-2 -4");
+        add("round and abs of a number", model(half + "    return torch.mul(x, torch.add(torch.round(h), torch.abs(torch.neg(h))))\n"), "3.5 7");
+        add("functions of numbers", model(half + "    n = torch.sub(h, h)\n    return torch.mul(x, torch.add(torch.add(torch.exp(n), torch.sin(n)), torch.log(torch.cos(n))))\n"), "1 2");
         add("index by data", model("    xs = [10., 20., 30., 40.]\n    return torch.mul(x, xs[int(torch.sum(x))])\n"), "40 80");
         add("logic on data", model("    a = bool(torch.gt(torch.sum(x), 2))\n    b = bool(torch.gt(torch.sum(x), 5))\n    if torch.__and__(a, torch.__not__(b)):\n      n = 2\n    else:\n      n = 3\n    return torch.mul(x, n)\n"), "2 4");
         add("sizes compared as lists", model("    if torch.eq(torch.size(x), [2]):\n      n = 2\n    else:\n      n = 3\n    return torch.mul(x, n)\n"), "2 4");
