@@ -45,7 +45,14 @@ bool isConstant(const Expr& expr) { return expr.kind == ExprKind::Constant || ex
 
 class Finder {
   public:
-    explicit Finder(const InternalGraph& graph) : m_graph(graph), m_state(graph.exprCount(), kData), m_found(graph.exprCount(), false) {}
+    explicit Finder(const InternalGraph& graph)
+        : m_graph(graph), m_state(graph.exprCount(), kData), m_found(graph.exprCount(), false), m_isResult(graph.nodeCount(), false) {
+        for (std::size_t i = 0; i < graph.bodyCount(); ++i) {
+            for (const NodeId output : graph.body(graph::BodyId(i)).outputs) {
+                if (graph.expr(graph.node(output).producer).body == graph::BodyId(i)) m_isResult[output.index()] = true;
+            }
+        }
+    }
 
     std::vector<bool> run() {
         const std::vector<ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
@@ -82,9 +89,7 @@ class Finder {
 
     /// What leaves a body is data for those around it.
     bool isResult(const Expr& expr) const {
-        const auto& results = m_graph.body(expr.body).outputs;
-        return std::any_of(expr.outputs.begin(), expr.outputs.end(),
-                           [&](NodeId output) { return std::find(results.begin(), results.end(), output) != results.end(); });
+        return std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId output) { return m_isResult[output.index()]; });
     }
 
     bool readByFoundOnly(const Expr& expr) const {
@@ -101,6 +106,7 @@ class Finder {
     const InternalGraph& m_graph;
     std::vector<State> m_state;
     std::vector<bool> m_found;
+    std::vector<bool> m_isResult;  // by NodeId: leaves the body that it stands in
 };
 
 }  // namespace

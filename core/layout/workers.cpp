@@ -133,9 +133,13 @@ fs::path LayoutWorkers::findProgram() {
 }
 
 double LayoutWorkers::expectedMs(const BoxGraph& graph, std::chrono::milliseconds budget) {
-    if (graph.boxes.size() < 2 || isChain(graph)) return 0;
-    const double ms = msForEffort(layoutEffort(graph));
-    return kCaution * ms > static_cast<double>(budget.count()) ? 0 : kMsToAsk + ms;
+    double all = 0;
+    forEachPart(graph, [&](const BoxGraph& part) {  // one request each
+        if (part.boxes.size() < 2 || isChain(part)) return;
+        const double ms = msForEffort(layoutEffort(part));
+        if (kCaution * ms <= static_cast<double>(budget.count())) all += kMsToAsk + ms;
+    });
+    return all;
 }
 
 base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base::WorkContext& work,

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxNotes = 20;
 constexpr double kPassing = 3;           ///< weight of lines past other operations; of those to the next one: 8
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
-double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e7) / 2 - 1e-9); }
+double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e9) / 2 - 1e-9); }
 
 double side(double value) { return std::clamp(std::isfinite(value) ? value : 0.0, 0.0, kLargestSide); }
 

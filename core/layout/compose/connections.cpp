@@ -160,7 +160,7 @@ class Connector {
             ItemDescription& what = m_draft.items[reader.index()].what;
             if (counts && !Outline::isConstant(m_graph.expr(expr))) ++what.shapeExprs;
             if (counts && Outline::isConstant(m_graph.expr(expr))) ++what.hiddenConstants;
-            item = reader;
+            if (!item.valid()) item = reader;
             m_hidden.insert(expr);
             if (!shape) continue;
             for (const NodeId value : m_graph.expr(expr).inputs) {

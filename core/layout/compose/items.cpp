@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 #include "core/layout/compose/draft.h"
 #include "core/layout/lockstep.h"
@@ -246,11 +248,9 @@ class ItemFinder {
 
     /// A body whose results are not gathered by an Output expr shows an item for each result.
     void addOutputs(BodyId body, std::uint32_t container) {
-        std::vector<NodeId> seen;
+        std::unordered_set<NodeId> seen;
         for (const NodeId value : m_graph.body(body).outputs) {
-            if (isFiltered(m_view, m_graph.node(value).producer)) continue;
-            if (std::find(seen.begin(), seen.end(), value) != seen.end()) continue;
-            seen.push_back(value);
+            if (isFiltered(m_view, m_graph.node(value).producer) || !seen.insert(value).second) continue;
             SceneItem item;
             item.what.kind = ItemKind::Output;
             item.what.body = body;

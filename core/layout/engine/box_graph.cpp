@@ -12,7 +12,7 @@ namespace {
 // then ignored.
 constexpr std::uint32_t kGraphMagic = 0x32474253;   // "SBG2"; another number also makes stored layouts void
 constexpr std::uint32_t kLayoutMagic = 0x334c4253;  // "SBL3"
-constexpr double kLimit = 1e7;                      // of any side, distance or weight
+constexpr double kLimit = 1e9;                      // of any side, distance or weight: kMaxBoxes side by side, about
 
 bool sane(double value) { return std::isfinite(value) && value >= 0 && value <= kLimit; }
 bool sanePort(const std::optional<double>& port) { return !port || (std::isfinite(*port) && std::abs(*port) <= kLimit); }

@@ -133,6 +133,12 @@ bool isPinned(const Part& part) {
 
 }  // namespace
 
+void forEachPart(const BoxGraph& graph, const std::function<void(const BoxGraph&)>& visit) {
+    const std::vector<Part> parts = graph.boxes.empty() ? std::vector<Part>() : partsOf(graph);
+    if (parts.size() <= 1) return visit(graph);
+    for (const Part& part : parts) visit(part.graph);
+}
+
 base::Result<BoxLayout> layoutParts(const BoxGraph& graph,
                                     const std::function<base::Result<BoxLayout>(const BoxGraph&)>& layOut) {
     if (graph.boxes.empty()) return layOut(graph);

@@ -13,4 +13,7 @@ namespace sonde::layout {
 base::Result<BoxLayout> layoutParts(const BoxGraph& graph,
                                     const std::function<base::Result<BoxLayout>(const BoxGraph&)>& layOut);
 
+/// Calls visit(part) for each of these parts; for a connected graph with itself.
+void forEachPart(const BoxGraph& graph, const std::function<void(const BoxGraph&)>& visit);
+
 }  // namespace sonde::layout

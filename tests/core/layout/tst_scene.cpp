@@ -45,6 +45,34 @@ class TestScene : public QObject {
         QCOMPARE(scene->hiddenExprs, scene->item(layers).what.hiddenExprs + 3);
     }
 
+    void theFirstReaderStandsForAHiddenConstant() {
+        lg::GraphMaker make;
+        const lg::NodeId x = make.input("x"), weight = make.constant("weight");
+        const lg::NodeId first = make.op("Add", {x, weight}, "first"), second = make.op("Add", {first, weight}, "second");
+        Composer compose(make.done({second}));
+        const auto scene = compose();
+        QCOMPARE(compose.item(*scene, "weight"), compose.item(*scene, "first"));
+        QCOMPARE(scene->item(compose.item(*scene, "first")).what.hiddenConstants, 1u);
+        QCOMPARE(scene->item(compose.item(*scene, "second")).what.hiddenConstants, 1u);
+    }
+
+    void aLevelMayBeVeryWide() {
+        lg::GraphMaker make;
+        const lg::NodeId x = make.input("x");
+        make.enter("wide", "Wide");
+        std::vector<lg::NodeId> made;
+        for (int i = 0; i < 700; ++i) made.push_back(make.op("Relu", {x}));
+        make.leave();
+        Composer compose(make.done({make.op("Sum", made)}));
+        compose.view.hubReaders = 0;
+        openToDepth(compose.outline, compose.view, 1);
+        compose.options.metrics = [](const ItemDescription& what) { return what.open ? Size{60, 24} : Size{20'000, 36}; };
+        const auto scene = composeScene(compose.outline, compose.view, compose.options, compose.workers, compose.cache);
+        QVERIFY2(scene, scene ? "" : scene.error().text().c_str());
+        QVERIFY((*scene)->bounds.width > 700 * 20'000);
+        QCOMPARE(brokenRule(**scene), std::string());
+    }
+
     void hiddenAndShownAddUp_data() {
         QTest::addColumn<int>("depth");
         QTest::addColumn<bool>("hide");

@@ -97,6 +97,7 @@ class CrossingReducer {
         return !m_graph.isPlace(first) && m_graph.graph->boxes[first].pin != Pin::Free;
     }
 
+    /// At least 0; -1 without neighbours. Ports left of the first vertex's middle lie before position 0, hence the shift.
     double barycentre(Index vertex, bool fromAbove) const {
         const auto& start = fromAbove ? m_graph.upStart : m_graph.downStart;
         const auto& links = fromAbove ? m_graph.upLinks : m_graph.downLinks;
@@ -107,7 +108,7 @@ class CrossingReducer {
                                             : endPosition(m_graph, link.lower, link.lowerPort));
             weight += link.weight;
         }
-        return weight > 0 ? sum / weight : -1;
+        return weight > 0 ? sum / weight + 0.5 : -1;
     }
 
     /// Sorts by barycentre; vertices without neighbours on that side keep their places in the row.

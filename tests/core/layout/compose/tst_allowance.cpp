@@ -36,7 +36,25 @@ class TestAllowance : public QObject {
     void largerGraphsAreExpectedToTakeLonger() {
         QVERIFY(LayoutWorkers::expectedMs(residual(60), kBudget) > LayoutWorkers::expectedMs(residual(6), kBudget));
         // Not asked of Graphviz at all: nothing to share out.
-        QCOMPARE(LayoutWorkers::expectedMs(random(20'000, 40'000, 1), kBudget), 0.0);
+        QCOMPARE(LayoutWorkers::expectedMs(residual(20'000), kBudget), 0.0);
+    }
+
+    void everyPartIsARequest() {
+        const double one = LayoutWorkers::expectedMs(residual(2), kBudget);
+        BoxGraph many;
+        for (std::uint32_t i = 0; i < 3000; ++i) {
+            const BoxGraph part = residual(2);
+            const auto first = static_cast<std::uint32_t>(many.boxes.size());
+            many.boxes.insert(many.boxes.end(), part.boxes.begin(), part.boxes.end());
+            for (BoxEdge edge : part.edges) {
+                edge.from += first;
+                edge.to += first;
+                many.edges.push_back(edge);
+            }
+        }
+        QVERIFY(std::abs(LayoutWorkers::expectedMs(many, kBudget) - 3000 * one) < 1e-6 * 3000 * one);
+        Allowance allowance(milliseconds(250), kBudget);
+        QCOMPARE(grants(allowance, {many}, true), (std::vector<bool>{false}));
     }
 
     void smallGraphsGoFirst() {

@@ -104,6 +104,19 @@ class TestLayered : public QObject {
         QCOMPARE(layered::countCrossings(proper), std::uint64_t{0});
     }
 
+    void portsLeftOfTheMiddleOrderTheirReaders() {
+        constexpr std::uint32_t kReaders = 3200;  // more than neighbours are exchanged for
+        BoxGraph graph = boxes(kReaders + 1);
+        graph.boxes[0].width = 2 * kReaders;
+        for (std::uint32_t i = 0; i < kReaders; ++i) {
+            const std::uint32_t place = i * 1237 % kReaders;
+            graph.edges.push_back({0, 1 + i, 2.0 * place - kReaders + 1, {}});
+        }
+        layered::ProperGraph proper = layered::makeProper(graph);
+        layered::reduceCrossings(proper, 3);
+        QCOMPARE(layered::countCrossings(proper), std::uint64_t{0});
+    }
+
     void randomGraphsKeepTheRules_data() {
         QTest::addColumn<int>("count");
         QTest::addColumn<int>("edges");
