@@ -1,5 +1,7 @@
 #include <QPaintEvent>
 
+#include <algorithm>
+
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
@@ -17,6 +19,8 @@ namespace {
 constexpr std::chrono::microseconds kTileBudget{7000};
 /// More than this moving at once is neither smooth nor legible.
 constexpr std::size_t kMostMoving = 400;
+/// Of so many selected items the lines are set off.
+constexpr std::size_t kMostFollowed = 64;
 
 }  // namespace
 
@@ -49,6 +53,18 @@ void GraphCanvas::paintScene(QPainter& painter, const QRegion& exposed) {
         m_idleTimer.start();
 }
 
+/// The items that show selected nodes, each once. A node that is out of sight may have lines that are not: few of them
+/// are all taken.
+std::vector<ItemId> GraphCanvas::selectedWithin(const QRectF& area) const {
+    std::vector<ItemId> items;
+    for (const graph::NodeId node : m_context.selectedNodes())
+        if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer)) items.push_back(item);
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+    if (items.size() > kMostFollowed) std::erase_if(items, [&](ItemId item) { return !area.intersects(toQt(scene()->item(item).rect)); });
+    return items;
+}
+
 void GraphCanvas::paintOverlay(QPainter& painter) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -59,10 +75,14 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
     if (m_hoverEdge >= 0) m_painter->paintEdgeHighlight(painter, m_hoverEdge, seen, scale);
     if (m_hoverItem && m_hoverItem != current && !scene()->item(m_hoverItem).what.open)
         m_painter->paintHighlight(painter, m_hoverItem, seen, scale, false);
-    for (const graph::NodeId node : m_context.selectedNodes()) {
-        const ItemId item = scene()->itemOf(m_context.graph().node(node).producer);
-        if (item && item != current && m_context.selectedNodes().size() > 1)
-            m_painter->paintHighlight(painter, item, seen, scale, true);
+    if (m_context.selectedNodes().size() > 1) {
+        const std::vector<ItemId> selected = selectedWithin(seen);
+        for (const ItemId item : selected) {
+            // Lines of very many are no longer followed by anyone, and looking for each takes time.
+            if (item == current) continue;
+            if (selected.size() <= kMostFollowed) m_painter->paintHighlight(painter, item, seen, scale, true);
+            else m_painter->paintOutline(painter, item, scale, true);
+        }
     }
     if (current) m_painter->paintHighlight(painter, current, seen, scale, true);
     painter.restore();
@@ -104,19 +124,40 @@ void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Ca
     auto transition = std::make_unique<Transition>();
     const layout::SceneLayout& old = before->index().scene();
     const QRectF view = m_camera.visible(size());
+    const std::vector<std::uint32_t> inView = m_painter->index().itemsWithin(view);
+    if (inView.size() > kMostMoving) return;
+    // Only what is in view before or after moves: what it is called, and where it is in both pictures.
+    struct Both {
+        layout::ItemKey key;
+        ItemId now, was;
+    };
+    std::vector<Both> moving;
+    for (const std::uint32_t id : inView) moving.push_back({scene()->items[id].key, {}, {}});
+    for (const std::uint32_t id : before->index().itemsWithin(cameraBefore.visible(size()))) moving.push_back({old.items[id].key, {}, {}});
+    std::sort(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.key < b.key; });
+    moving.erase(std::unique(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.key == b.key; }), moving.end());
+    const auto find = [&](const layout::SceneLayout& in, ItemId Both::*place) {
+        for (std::size_t i = 0; i < in.items.size(); ++i) {
+            const auto found = std::lower_bound(moving.begin(), moving.end(), in.items[i].key, [](const Both& both, const layout::ItemKey& key) { return both.key < key; });
+            if (found != moving.end() && found->key == in.items[i].key && !((*found).*place)) (*found).*place = ItemId(i);
+        }
+    };
+    find(*scene(), &Both::now);
+    find(old, &Both::was);
+    std::erase_if(moving, [](const Both& both) { return !both.now; });
+    std::sort(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.now < b.now; });
+    if (moving.size() > kMostMoving) return;
     const auto place = [&](const QRectF& rect) {
         const QPointF corner = m_camera.toScene(cameraBefore.toPixel(rect.topLeft(), size()), size());
         return QRectF(corner, rect.size() * (cameraBefore.scale / m_camera.scale));
     };
     bool moves = false;
-    for (std::uint32_t id = 0; id < scene()->items.size(); ++id) {
-        const layout::SceneItem& item = scene()->items[id];
-        const ItemId was = old.find(item.key);
-        const QRectF from = was ? place(toQt(old.item(was).rect)) : QRectF();
+    for (const Both& both : moving) {
+        const layout::SceneItem& item = scene()->item(both.now);
+        const QRectF from = both.was ? place(toQt(old.item(both.was).rect)) : QRectF();
         if (!toQt(item.rect).intersects(view) && !from.intersects(view)) continue;
-        if (transition->moves.size() == kMostMoving) return;
         moves |= from.isNull() || (from.topLeft() - toQt(item.rect).topLeft()).manhattanLength() > 1;
-        transition->moves.push_back({id, from});
+        transition->moves.push_back({both.now.value, from});
     }
     if (!moves) return;
     transition->before = std::move(before);

@@ -121,7 +121,11 @@ QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QR
 base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale) {
     if (format == QLatin1String("svg")) return svg(painter, marks);
     if (format == QLatin1String("pdf")) return pdf(painter, marks);
-    if (format == QLatin1String("png")) return png(painter, marks, scale);
+    if (format == QLatin1String("png")) {
+        QByteArray bytes = png(painter, marks, scale);
+        if (bytes.isEmpty()) return base::usageError("there is not enough memory for a picture of that size", {}, "choose a smaller scale");
+        return bytes;
+    }
     const graph::InternalGraph& graph = painter.items().graph();
     if (format == QLatin1String("dot")) return QByteArray::fromStdString(layout::sceneDot(graph, painter.index().scene()));
     if (format == QLatin1String("json")) return QByteArray::fromStdString(layout::sceneJson(graph, painter.index().scene()));

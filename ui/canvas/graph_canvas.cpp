@@ -171,6 +171,7 @@ void GraphCanvas::clearScene() {
     ++m_layoutNumber;
     context::freeLater(std::move(m_painter));
     m_transition.reset();
+    if (m_flight) m_flight->stop();
     m_marks.flags.clear();
     m_marks.previews.reset();
     m_current.reset();
@@ -395,8 +396,7 @@ void GraphCanvas::restyle() {
     if (resized) m_measure = std::make_shared<TextMeasure>(textScale);
     if (m_marks.coloring) recolor();  // colours are those of the scheme
     if (m_painter)
-        m_painter = std::make_shared<ScenePainter>(
-            std::make_shared<const SceneIndex>(scene()), m_context.sharedGraph(), m_measure, style());
+        m_painter = std::make_shared<ScenePainter>(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, style());
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (resized) requestLayout();
@@ -429,6 +429,10 @@ void GraphCanvas::takeOver(const GraphCanvas& other) {
     m_layoutJob.abandon();
     ++m_layoutNumber;
     m_transition.reset();
+    if (m_flight) m_flight->stop();
+    m_hoverItem = {};  // of the picture that goes
+    m_hoverEdge = -1;
+    m_wantedAnchor.reset();
     m_painter = other.m_painter;
     m_measure = other.m_measure;
     m_marks = other.m_marks;
@@ -487,7 +491,7 @@ int GraphCanvas::print(QPagedPaintDevice& device, const Paging& paging, bool who
     look.scheme = theme::Scheme::Light;
     SceneMarks marks = m_marks;
     if (marks.coloring) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), look.scheme);
-    const ScenePainter painter(std::make_shared<const SceneIndex>(scene()), m_context.sharedGraph(), m_measure, look);
+    const ScenePainter painter(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, look);
     const QRectF all = pictureOf(painter);
     const QRectF area = whole ? all : m_camera.visible(size()).intersected(all);
     return area.isEmpty() ? 0 : paintPages(device, painter, marks, area, paging);

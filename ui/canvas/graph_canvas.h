@@ -196,6 +196,7 @@ class GraphCanvas : public QWidget {
     void paintScene(QPainter& painter, const QRegion& exposed);
     void paintTransition(QPainter& painter);
     void paintOverlay(QPainter& painter);
+    std::vector<layout::ItemId> selectedWithin(const QRectF& area) const;
     void paintNotice(QPainter& painter);
     void startTransition(std::shared_ptr<ScenePainter> before, const Camera& cameraBefore);
 

@@ -13,12 +13,13 @@ namespace {
 constexpr double kMargin = 24;         // of the picture, in units
 constexpr double kShared = 12;         // of neighbouring pages, in units
 constexpr double kFooter = 14;         // under the picture, in points
-constexpr std::size_t kMostPages = 2000;
+constexpr double kMostPages = 2000;
 
-int piecesOf(double length, double room) {
+/// A number of pages, as large as it may be.
+double piecesOf(double length, double room) {
     if (length <= room) return 1;
     const double step = std::max(room - kShared, 1.0);
-    return 1 + static_cast<int>(std::ceil((length - room) / step - 1e-9));
+    return 1 + std::ceil((length - room) / step - 1e-9);
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ QRectF pictureOf(const ScenePainter& painter) {
 }
 
 std::vector<Sheet> sheetsOf(const QRectF& picture, const QSizeF& room) {
-    const int columns = piecesOf(picture.width(), room.width()), rows = piecesOf(picture.height(), room.height());
+    const auto columns = static_cast<int>(piecesOf(picture.width(), room.width())), rows = static_cast<int>(piecesOf(picture.height(), room.height()));
     const QSizeF step(room.width() - (columns > 1 ? kShared : 0), room.height() - (rows > 1 ? kShared : 0));
     std::vector<Sheet> sheets;
     for (int row = 0; row < rows; ++row)
@@ -44,9 +45,10 @@ int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const Sce
     double scale = std::clamp(paging.scale, Paging::kLeastScale, Paging::kLargestScale);
     const double whole = std::min({1.0, room.width() / area.width(), room.height() / area.height()});
     if (paging.onePage) scale = whole;
-    std::vector<Sheet> sheets = sheetsOf(area, room / scale);
     // A graph of a hundred thousand nodes must not fill the printer's tray.
-    while (sheets.size() > kMostPages) sheets = sheetsOf(area, room / (scale *= 0.8));
+    const auto pages = [&] { return piecesOf(area.width(), room.width() / scale) * piecesOf(area.height(), room.height() / scale); };
+    while (pages() > kMostPages) scale *= 0.8;
+    const std::vector<Sheet> sheets = sheetsOf(area, room / scale);
     const QString title = QString::fromStdString(painter.items().graph().name);
     QPainter p(&device);
     for (std::size_t i = 0; i < sheets.size(); ++i) {

@@ -271,8 +271,13 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const 
     paintLinks(painter, item, scale);
     if (scale >= kLabelScale && edges.size() <= kMost)
         paintLabels(painter, std::vector<std::uint32_t>(edges.begin(), edges.end()));
+    paintOutline(painter, item, scale, selected);
+}
+
+void ScenePainter::paintOutline(QPainter& painter, layout::ItemId item, double scale, bool selected) const {
+    const CanvasStyle& style = m_items.style();
     const double gap = selected ? 2.5 : 1.5;
-    const QRectF box = toQt(scene.item(item).rect).adjusted(-gap, -gap, gap, gap);
+    const QRectF box = toQt(m_index->scene().item(item).rect).adjusted(-gap, -gap, gap, gap);
     painter.setPen(QPen(style.color(selected ? ColorRole::SelectionOutline : ColorRole::HoverOutline),
                         std::max(selected ? 2.5 : 1.8, (selected ? 2.0 : 1.4) / scale)));
     painter.setBrush(Qt::NoBrush);

@@ -20,6 +20,7 @@ class ScenePainter {
                  std::shared_ptr<const TextMeasure> measure, const CanvasStyle& style);
 
     const SceneIndex& index() const { return *m_index; }
+    const std::shared_ptr<const SceneIndex>& sharedIndex() const { return m_index; }
     const ItemPainter& items() const { return m_items; }
 
     /// What lies in `area`, with the detail that suits `scale` pixels per scene unit. Paints no ground.
@@ -40,6 +41,8 @@ class ScenePainter {
 
     /// Edges that end at an item in one colour, those that begin there in another, and the outline of the item.
     void paintHighlight(QPainter& painter, layout::ItemId item, const QRectF& area, double scale, bool selected) const;
+    /// The outline alone.
+    void paintOutline(QPainter& painter, layout::ItemId item, double scale, bool selected) const;
     void paintEdgeHighlight(QPainter& painter, int edge, const QRectF& area, double scale) const;
 
   private:

@@ -54,8 +54,12 @@ class TestGraphCanvas : public QObject {
     void picturesDifferByTheme();
     void closingTheModelEmptiesTheCanvas();
     void hostileGraphsAreDrawn();
+    void tensOfThousandsAreSelectedAndMoved();
+    void aFlightEndsWithItsModel();
+    void hoverStaysWithItsPicture();
 
   private:
+    void show(const std::string& location, std::shared_ptr<const graph::InternalGraph> graph);
     bool settled() const { return m_canvas->isIdle() && !m_context->isBusy(); }
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(settled(), 20000); }
     void open(const QString& model);
@@ -526,6 +530,80 @@ void TestGraphCanvas::hostileGraphsAreDrawn() {
     m_context->showEverything();
     settle();
     QVERIFY(!m_canvas->grab().isNull());
+}
+
+void TestGraphCanvas::show(const std::string& location, std::shared_ptr<const graph::InternalGraph> graph) {
+    auto document = std::make_shared<document::Document>();
+    document->title = document->location = location;
+    document->graph = std::move(graph);
+    document->modules = std::make_shared<graph::ModuleTree>();
+    m_context->show(document);
+}
+
+// Work that grows with the square of a picture would not come to an end here.
+void TestGraphCanvas::tensOfThousandsAreSelectedAndMoved() {
+    layout_graphs::GraphMaker m;
+    graph::NodeId x = m.input("x");
+    for (int i = 0; i < 60'000; ++i) x = m.op("Relu", {x}, "relu" + std::to_string(i));
+    m.enter("last", "Last");
+    x = m.op("Abs", {m.op("Neg", {x}, "neg")}, "abs");
+    m.leave();
+    show("large", m.done({x}));
+    settle();
+    m_canvas->selectAll();
+    settle();
+    QCOMPARE(m_context->selectedNodes().size(), std::size_t{60'001});
+    QVERIFY(!m_canvas->grab().isNull());
+    m_canvas->clearSelection();
+    theme::Theme::instance().setReducedMotion(false);
+    m_context->setExpanded(m_context->graph().expr(m_context->graph().node(node("abs")).producer).scope, true);
+    settle();
+    m_context->expandToDepth(0);
+    settle();
+    theme::Theme::instance().setReducedMotion(true);
+    QVERIFY(!m_canvas->grab().isNull());
+}
+
+void TestGraphCanvas::aFlightEndsWithItsModel() {
+    layout_graphs::GraphMaker a, b;
+    graph::NodeId x = a.input("x");
+    for (int i = 0; i < 40; ++i) x = a.op("Relu", {x});
+    const auto one = a.done({x}), other = b.done({b.op("Neg", {b.input("y")})});
+    show("other", other);
+    settle();
+    const canvas::Camera expected = m_canvas->camera();
+    show("one", one);
+    settle();
+    m_canvas->zoomBy(4);
+    theme::Theme::instance().setReducedMotion(false);
+    m_canvas->fit();  // takes a while
+    show("other", other);
+    settle();
+    QTest::qWait(300);
+    theme::Theme::instance().setReducedMotion(true);
+    QVERIFY(m_canvas->camera() == expected);
+}
+
+void TestGraphCanvas::hoverStaysWithItsPicture() {
+    open(QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"));
+    GraphCanvas second(*m_context, nullptr, 1);
+    second.resize(m_canvas->size());
+    second.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&second));
+    QTRY_VERIFY_WITH_TIMEOUT(second.scene() && second.isIdle(), 20000);
+    m_context->setActiveCanvas(0);
+    m_context->expandToDepth(4);
+    settle();
+    m_canvas->fit();
+    settle();
+    QVERIFY(m_canvas->scene()->items.size() > second.scene()->items.size() + 1);
+    const ItemId last(m_canvas->scene()->items.size() - 1);
+    QTest::mouseMove(m_canvas.get(), centreOf(last));
+    QCoreApplication::processEvents();
+    m_canvas->takeOver(second);
+    settle();
+    m_context->setActiveCanvas(1);
+    QCOMPARE(m_canvas->grab().toImage(), second.grab().toImage());
 }
 
 QTEST_MAIN(TestGraphCanvas)
