@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ui/canvas/graph_canvas.h"
-#include "ui/context/free_later.h"
+#include "ui/context/background.h"
 
 namespace sonde::canvas {
 

@@ -4,6 +4,7 @@
 
 #include "ui/context/comparison.h"
 #include "ui/context/remembered.h"
+#include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
 
 namespace sonde::context {
@@ -38,7 +39,7 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     m_comparison = std::make_unique<Comparison>(*this);
 }
 
-InspectorContext::~InspectorContext() = default;
+InspectorContext::~InspectorContext() { waitUntilStored(); }
 
 bool InspectorContext::isBusy() const {
     return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() || m_valueMeasures->isActive() ||

@@ -1,6 +1,6 @@
 #include "ui/context/job.h"
 
-#include "ui/context/free_later.h"
+#include "ui/context/background.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -115,6 +115,8 @@ void Job::abandon() {
 }
 
 void Job::waitForAll() { workers().waitForDone(); }
+
+void runInBackground(std::function<void()> work) { workers().start(std::move(work)); }
 
 void freeLater(std::shared_ptr<const void> what) {
     if (!what || !QCoreApplication::instance()) return;

@@ -1,7 +1,7 @@
 // The part of InspectorContext that opens models and keeps what is remembered of them.
 
 #include "core/document/input_infos.h"
-#include "ui/context/free_later.h"
+#include "ui/context/background.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/remembered.h"
 
@@ -218,7 +218,7 @@ void InspectorContext::keep() const {
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);
     }
     for (const ModelInput& input : m_inputs) state.inputs.emplace_back(input.name, input.spec);
-    remember(*m_document, state);
+    remember(m_document, std::move(state));
 }
 
 }  // namespace sonde::context

@@ -1,6 +1,7 @@
 #include "ui/context/remembered.h"
 
 #include "ui/context/inspector_context.h"
+#include "ui/context/stored.h"
 
 #include <QCryptographicHash>
 #include <QSettings>
@@ -119,11 +120,8 @@ layout::ViewState readView(const QSettings& settings, const InternalGraph& graph
     return view;
 }
 
-}  // namespace
-
-void remember(const document::Document& document, const Remembered& state) {
+void write(QSettings& settings, const document::Document& document, const Remembered& state) {
     const InternalGraph& graph = *document.graph;
-    QSettings settings;
     const QString key = modelKey(document.fingerprint);
     settings.setValue(locationKey(document.location), key);
     settings.beginGroup(key);
@@ -146,10 +144,19 @@ void remember(const document::Document& document, const Remembered& state) {
     else if (state.secondView) {
         settings.beginGroup(kSecond);
         writeView(settings, graph, *state.secondView);
+        settings.endGroup();
     }
+    settings.endGroup();
+}
+
+}  // namespace
+
+void remember(std::shared_ptr<const document::Document> document, Remembered state) {
+    storeLater([document = std::move(document), state = std::move(state)](QSettings& settings) { write(settings, *document, state); });
 }
 
 Remembered recall(const document::Document& document) {
+    waitUntilStored();
     const InternalGraph& graph = *document.graph;
     QSettings settings;
     QString key = modelKey(document.fingerprint);

@@ -3,6 +3,7 @@
 #include <QString>
 #include <QStringList>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,7 +28,8 @@ struct Remembered {
     std::optional<layout::ViewState> secondView;  ///< of the second canvas
 };
 
-void remember(const document::Document& document, const Remembered& state);
+/// Written by a worker; recall() knows it at once.
+void remember(std::shared_ptr<const document::Document> document, Remembered state);
 Remembered recall(const document::Document& document);
 
 }  // namespace sonde::context

@@ -1,8 +1,8 @@
 // The part of InspectorContext that traces again and chooses among a model's graphs.
 
-#include <QSettings>
 
 #include "ui/context/inspector_context.h"
+#include "ui/context/stored.h"
 
 namespace sonde::context {
 
@@ -13,13 +13,13 @@ const QString kGroups = QStringLiteral("tracing/groups");
 
 }  // namespace
 
-QStringList InspectorContext::registeredLeaves() { return QSettings().value(kLeaves).toStringList(); }
+QStringList InspectorContext::registeredLeaves() { return stored(kLeaves).toStringList(); }
 
-void InspectorContext::setRegisteredLeaves(const QStringList& classes) { QSettings().setValue(kLeaves, classes); }
+void InspectorContext::setRegisteredLeaves(const QStringList& classes) { store(kLeaves, classes); }
 
-bool InspectorContext::findsGroups() { return QSettings().value(kGroups, true).toBool(); }
+bool InspectorContext::findsGroups() { return stored(kGroups, true).toBool(); }
 
-void InspectorContext::setFindsGroups(bool finds) { QSettings().setValue(kGroups, finds); }
+void InspectorContext::setFindsGroups(bool finds) { store(kGroups, finds); }
 
 void InspectorContext::retrace(const document::OpenOptions& options) {
     if (!m_whole || m_location.isEmpty()) return;

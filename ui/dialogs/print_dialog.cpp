@@ -12,9 +12,9 @@
 #include <QPrintPreviewWidget>
 #include <QPrinterInfo>
 #include <QPushButton>
-#include <QSettings>
 #include <QVBoxLayout>
 
+#include "ui/context/stored.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::dialogs {
@@ -114,7 +114,7 @@ bool PrintDialog::printToPdf(const QString& path) {
 }
 
 void PrintDialog::savePdf() {
-    auto* dialog = new QFileDialog(this, tr("Save as PDF"), QSettings().value(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
+    auto* dialog = new QFileDialog(this, tr("Save as PDF"), context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("pdf"));

@@ -11,6 +11,7 @@
 #include <QThread>
 #include <QVBoxLayout>
 
+#include "ui/context/stored.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::dialogs {
@@ -62,7 +63,7 @@ QWidget* SettingsDialog::lookChoice() {
     look->setCurrentIndex(look->findData(static_cast<int>(Theme::instance().mode())));
     connect(look, &QComboBox::activated, this, [look] {
         Theme::instance().setMode(static_cast<Theme::Mode>(look->currentData().toInt()));
-        QSettings().setValue(kMode, Theme::modeKey(Theme::instance().mode()));
+        context::store(kMode, Theme::modeKey(Theme::instance().mode()));
     });
     return look;
 }
@@ -75,7 +76,7 @@ QWidget* SettingsDialog::textSize() {
     scale->setValue(qRound(Theme::instance().textScale() * 100));
     connect(scale, &QSpinBox::valueChanged, this, [](int percent) {
         Theme::instance().setTextScale(percent / 100.0);
-        QSettings().setValue(kTextScale, Theme::instance().textScale());
+        context::store(kTextScale, Theme::instance().textScale());
     });
     return scale;
 }
@@ -86,7 +87,7 @@ QWidget* SettingsDialog::motionChoice() {
     motion->setChecked(Theme::instance().reducedMotion());
     connect(motion, &QCheckBox::toggled, this, [](bool reduced) {
         Theme::instance().setReducedMotion(reduced);
-        QSettings().setValue(kReducedMotion, reduced);
+        context::store(kReducedMotion, reduced);
     });
     return motion;
 }

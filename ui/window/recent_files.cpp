@@ -1,7 +1,8 @@
 #include "ui/window/recent_files.h"
 
 #include <QFileInfo>
-#include <QSettings>
+
+#include "ui/context/stored.h"
 
 namespace sonde::window {
 namespace {
@@ -10,7 +11,7 @@ const QString kKey = QStringLiteral("recent");
 
 }  // namespace
 
-QStringList RecentFiles::list() { return QSettings().value(kKey).toStringList().mid(0, kMost); }
+QStringList RecentFiles::list() { return context::stored(kKey).toStringList().mid(0, kMost); }
 
 void RecentFiles::add(const QString& location) {
     const bool file = !location.startsWith(QLatin1String("zoo:"));
@@ -18,16 +19,16 @@ void RecentFiles::add(const QString& location) {
     QStringList all = list();
     all.removeAll(kept);
     all.prepend(kept);
-    QSettings().setValue(kKey, QStringList(all.mid(0, kMost)));
+    context::store(kKey, QStringList(all.mid(0, kMost)));
 }
 
 void RecentFiles::remove(const QString& location) {
     QStringList all = list();
     all.removeAll(location);
-    QSettings().setValue(kKey, all);
+    context::store(kKey, all);
 }
 
-void RecentFiles::clear() { QSettings().remove(kKey); }
+void RecentFiles::clear() { context::store(kKey, {}); }
 
 QString shortLocation(const QString& location) {
     return location.startsWith(QLatin1String("zoo:")) ? location.mid(4) : QFileInfo(location).fileName();

@@ -5,9 +5,9 @@
 #include <QClipboard>
 #include <QMenu>
 #include <QMenuBar>
-#include <QSettings>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/stored.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/panels/node_table/node_table_panel.h"
@@ -131,11 +131,11 @@ void MainWindow::bindViewActions() {
     m_actions.bind("focus.everything", this, [this] { m_context.showEverything(); });
     m_actions.bind("view.theme", this, [] {
         Theme::instance().toggle();
-        QSettings().setValue(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
+        context::store(QStringLiteral("theme/mode"), Theme::modeKey(Theme::instance().mode()));
     });
     const auto scale = [](double factor) {
         Theme::instance().setTextScale(Theme::instance().textScale() * factor);
-        QSettings().setValue(QStringLiteral("theme/textScale"), Theme::instance().textScale());
+        context::store(QStringLiteral("theme/textScale"), Theme::instance().textScale());
     };
     m_actions.bind("view.text_larger", this, [scale] { scale(1.1); });
     m_actions.bind("view.text_smaller", this, [scale] { scale(1 / 1.1); });

@@ -3,11 +3,11 @@
 #include <QAction>
 #include <QApplication>
 #include <QFileDialog>
-#include <QSettings>
 #include <QSplitter>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/comparison.h"
+#include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_columns.h"
 #include "ui/window/focus_bar.h"
@@ -147,7 +147,7 @@ void MainWindow::bindCompareActions() {
 }
 
 void MainWindow::compareWithFile() {
-    auto* dialog = new QFileDialog(this, tr("Compare With"), QSettings().value(QStringLiteral("files/folder")).toString());
+    auto* dialog = new QFileDialog(this, tr("Compare With"), context::stored(QStringLiteral("files/folder")).toString());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     dialog->setNameFilters({tr("Reference values and models (*.npz *.onnx *.pt)"), tr("All files (*)")});

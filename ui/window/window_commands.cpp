@@ -6,11 +6,11 @@
 #include <QFileInfo>
 #include <QScopedValueRollback>
 #include <QScreen>
-#include <QSettings>
 
 #include "core/analysis/match.h"
 #include "core/io/npz/npz.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/stored.h"
 #include "ui/dialogs/builtin_dialog.h"
 #include "ui/dialogs/help_viewer.h"
 #include "ui/dialogs/settings_dialog.h"
@@ -27,8 +27,8 @@ using context::Selection;
 
 namespace {
 
-QString lastFolder() { return QSettings().value(QStringLiteral("files/folder")).toString(); }
-void keepFolder(const QString& file) { QSettings().setValue(QStringLiteral("files/folder"), QFileInfo(file).absolutePath()); }
+QString lastFolder() { return context::stored(QStringLiteral("files/folder")).toString(); }
+void keepFolder(const QString& file) { context::store(QStringLiteral("files/folder"), QFileInfo(file).absolutePath()); }
 
 }  // namespace
 
@@ -128,7 +128,7 @@ void MainWindow::showSettings() {
             if (m_context.hasModel() && m_context.document()->format == "ONNX") m_context.reload();
         }
         m_context.setThreads(settings.threads);
-        QSettings().setValue(QStringLiteral("run/threads"), settings.threads);
+        context::store(QStringLiteral("run/threads"), settings.threads);
     });
     connect(dialog, &dialogs::SettingsDialog::labelsRequested, this, &MainWindow::showLabels);
     connect(dialog, &dialogs::SettingsDialog::keysRequested, m_actions.action(QStringLiteral("help.shortcuts")), &QAction::trigger);

@@ -9,6 +9,7 @@
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
+#include "ui/context/stored.h"
 #include "ui/dialogs/labels_dialog.h"
 #include "ui/dialogs/print_dialog.h"
 #include "ui/dialogs/text_dialog.h"
@@ -30,7 +31,7 @@ canvas::Paging pagingOf(const dialogs::PrintChoice& choice) {
 }  // namespace
 
 void MainWindow::exportPages() {
-    auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"), QSettings().value(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
+    auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"), context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("pdf"));
@@ -96,8 +97,7 @@ void MainWindow::showLabels() {
     auto* dialog = new dialogs::LabelsDialog(m_context.labelRules(), example, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &dialogs::LabelsDialog::chosen, this, [this](const context::LabelRules& rules) {
-        QSettings settings;
-        context::writeLabelRules(settings, rules);
+        context::storeLater([rules](QSettings& settings) { context::writeLabelRules(settings, rules); });
         m_context.setLabelRules(rules);
     });
     dialog->open();

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "ui/context/free_later.h"
+#include "ui/context/background.h"
 
 using sonde::base::Progress;
 using sonde::base::WorkContext;

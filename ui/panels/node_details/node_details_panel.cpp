@@ -2,13 +2,13 @@
 
 #include <QHBoxLayout>
 #include <QScrollArea>
-#include <QSettings>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <set>
 
 #include "core/ops/registry/registry.h"
+#include "ui/context/stored.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 #include "ui/theme/theme.h"
@@ -123,9 +123,12 @@ KeyValueGrid* NodeDetailsPanel::section(const QString& title, const QString& key
     part->setContent(grid);
     part->setCount(count);
     const QString setting = QStringLiteral("details/closed/") + key;
-    part->setExpanded(!QSettings().value(setting).toBool());
-    connect(part, &widgets::CollapsibleSection::expandedChanged, this,
-            [setting](bool expanded) { QSettings().setValue(setting, !expanded); });
+    const auto closed = m_closed.constFind(key);
+    part->setExpanded(!(closed != m_closed.cend() ? *closed : *m_closed.insert(key, context::stored(setting).toBool())));
+    connect(part, &widgets::CollapsibleSection::expandedChanged, this, [this, key, setting](bool expanded) {
+        m_closed[key] = !expanded;
+        context::store(setting, !expanded);
+    });
     m_column->addWidget(part);
     m_grids << grid;
     return grid;

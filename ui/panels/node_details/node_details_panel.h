@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QMap>
 #include <QWidget>
 
 #include "ui/context/inspector_context.h"
@@ -53,6 +54,7 @@ class NodeDetailsPanel : public QWidget {
     QVBoxLayout* m_column = nullptr;
     widgets::CollapsibleSection* m_valueSection = nullptr;
     QList<widgets::KeyValueGrid*> m_grids;
+    QMap<QString, bool> m_closed;  ///< sections as last seen here, by their keys
 };
 
 PanelInfo nodeDetailsPanel();

@@ -4,10 +4,10 @@
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QScopedValueRollback>
-#include <QSettings>
 #include <QTableView>
 #include <QToolButton>
 
+#include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
@@ -101,7 +101,7 @@ base::Result<void> NodeTablePanel::writeCsv(const QString& path) const {
 
 void NodeTablePanel::askForCsv() {
     if (!m_context.hasModel()) return;
-    auto* dialog = new QFileDialog(this, tr("Save the Table"), QSettings().value(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
+    auto* dialog = new QFileDialog(this, tr("Save the Table"), context::stored(QStringLiteral("files/folder")).toString(), tr("CSV file (*.csv)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("csv"));
