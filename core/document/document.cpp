@@ -10,6 +10,7 @@
 #include "core/document/model_passes.h"
 #include "core/document/traced_model.h"
 #include "core/document/unknown_file.h"
+#include "core/graph/scope_output.h"
 
 namespace sonde::document {
 
@@ -21,7 +22,6 @@ using graph::Expr;
 using graph::ExprId;
 using graph::InternalGraph;
 using graph::NodeId;
-using graph::ScopeId;
 
 constexpr std::string_view kZoo = "zoo:";
 constexpr std::size_t kHeadBytes = 64 * 1024;
@@ -36,26 +36,6 @@ Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
     return NodeId(number);
 }
 
-/// What leaves a scope: the last node made in it that something outside reads, or that the model returns.
-NodeId outputOfScope(const InternalGraph& graph, ScopeId scope) {
-    NodeId last;
-    NodeId leaving;
-    for (ExprId id : graph.recursiveOrder(graph.mainId())) {
-        const Expr& expr = graph.expr(id);
-        if (expr.isParameter || !graph.encloses(scope, expr.scope)) continue;
-        for (NodeId output : expr.outputs) {
-            if (expr.kind != graph::ExprKind::Constant) last = output;
-            for (ExprId user : graph.node(output).users) {
-                if (!graph.encloses(scope, graph.expr(user).scope)) leaving = output;
-            }
-            for (NodeId result : graph.outputs()) {
-                if (result == output) leaving = output;
-            }
-        }
-    }
-    return leaving.valid() ? leaving : last;
-}
-
 Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree* modules, std::string_view qualname) {
     if (qualname.empty() && !graph.outputs().empty()) return graph.outputs().front();
     // A leaf is one call; its first one counts, as with scopes.
@@ -63,9 +43,10 @@ Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree*
         const Expr& expr = graph.expr(id);
         if (expr.kind == graph::ExprKind::CallModule && expr.target == qualname && !expr.outputs.empty()) return expr.outputs.front();
     }
+    const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
     for (const graph::Scope& scope : graph.scopes()) {
         if (scope.qualname != qualname) continue;
-        if (const NodeId node = outputOfScope(graph, scope.id); node.valid()) return node;
+        if (const NodeId node = graph::outputOfScope(graph, scope.id, order); node.valid()) return node;
     }
     std::vector<std::string> names;
     if (modules) {

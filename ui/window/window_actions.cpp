@@ -10,6 +10,7 @@
 #include "ui/context/stored.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/models/module_result.h"
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
@@ -25,24 +26,7 @@ using context::InspectorContext;
 using context::Selection;
 using theme::Theme;
 
-namespace {
-
-/// What an action is about if it is about values: the selected one, or what the selected module returns.
-graph::NodeId resultOf(const InspectorContext& context, const Selection& selection) {
-    if (selection.node.valid()) return selection.node;
-    if (!context.hasModel() || !selection.scope.valid() || selection.kind != Selection::Kind::Scope) return {};
-    graph::NodeId last;
-    for (const graph::ExprId id : context.graph().main().order) {
-        const graph::Expr& expr = context.graph().expr(id);
-        if (!expr.outputs.empty() && !layout::Outline::isConstant(expr) && context.graph().encloses(selection.scope, expr.scope))
-            last = expr.outputs.front();
-    }
-    return last;
-}
-
-}  // namespace
-
-graph::NodeId MainWindow::actedOn() const { return resultOf(m_context, m_context.selection()); }
+graph::NodeId MainWindow::actedOn() const { return models::resultOf(m_context, m_context.selection()); }
 
 void MainWindow::bindFileActions() {
     m_actions.bind("file.open", this, [this] { askForModel(); });

@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 #include "ui/panels/tensor_viewer/tensor_viewer.h"
@@ -84,27 +85,8 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
     follow();
 }
 
-graph::NodeId TensorViewerPanel::nodeOf(const Selection& selection) const {
-    if (!m_inspector.hasModel()) return {};
-    switch (selection.kind) {
-        case Selection::Kind::Node: return selection.node;
-        case Selection::Kind::Expr: {
-            // The Output has no value of its own: what it returns is meant.
-            const auto& inputs = m_inspector.graph().expr(selection.expr).inputs;
-            return inputs.empty() ? graph::NodeId() : inputs.front();
-        }
-        case Selection::Kind::Scope: {
-            const auto found = m_inspector.document()->findNode(selection.qualname.toStdString() + ":");
-            return found ? *found : graph::NodeId();
-        }
-        case Selection::Kind::Module:
-        case Selection::Kind::None: break;
-    }
-    return {};
-}
-
 void TensorViewerPanel::follow() {
-    m_node = nodeOf(m_inspector.selection());
+    m_node = models::resultOf(m_inspector, m_inspector.selection());
     m_asked = {};
     refresh();
 }

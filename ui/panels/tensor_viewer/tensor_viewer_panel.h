@@ -32,7 +32,6 @@ class TensorViewerPanel : public QWidget {
     QSpinBox* iterationBox() const { return m_iteration; }
 
   private:
-    graph::NodeId nodeOf(const context::Selection& selection) const;
     void follow();
     void refresh();
     void explain();
