@@ -13,11 +13,18 @@ std::optional<std::size_t> ModuleTree::find(std::string_view qualname) const {
 }
 
 std::size_t ModuleTree::add(std::string_view qualname, std::string_view moduleClass) {
-    // Walk the path from the root, adding what is missing, so that no depth of names can exhaust the stack.
-    const std::optional<std::size_t> known = find(qualname);
-    std::size_t current = known.value_or(0);
-    std::size_t begin = 0;
-    while (!known && begin <= qualname.size()) {
+    // Back to what is there already, mostly the module around, and from there on what is missing: without recursion, for
+    // names may be of any depth.
+    std::size_t known = qualname.size();
+    std::optional<std::size_t> at = find(qualname);
+    while (!at && known > 0) {
+        const std::size_t dot = qualname.rfind('.', known - 1);
+        known = dot == std::string_view::npos ? 0 : dot;
+        at = known > 0 ? find(qualname.substr(0, known)) : std::nullopt;
+    }
+    std::size_t current = at.value_or(0);
+    std::size_t begin = at ? known + 1 : 0;
+    while (begin <= qualname.size()) {
         std::size_t end = qualname.find('.', begin);
         if (end == std::string_view::npos) end = qualname.size();
         const std::string path(qualname.substr(0, end));

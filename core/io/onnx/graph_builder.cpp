@@ -124,7 +124,7 @@ Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
     std::unordered_set<std::string_view> initialized(graph.initializers.size());
     for (Bytes message : graph.initializers) initialized.insert(m_tensors.nameOf(message));
     for (Bytes message : graph.sparseInitializers) initialized.insert(m_tensors.nameOfSparse(message));
-    const std::unordered_map<std::string, TypeInfo> outerDeclared = std::exchange(m_declared, {});
+    std::unordered_map<std::string, TypeInfo> outerDeclared = std::exchange(m_declared, {});
     for (const std::vector<ValueInfoProto>* list : {&graph.valueInfo, &graph.outputs}) {
         for (const ValueInfoProto& info : *list) m_declared[std::string(info.name)] = readType(m_wire, info.type);
     }
@@ -140,7 +140,7 @@ Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
         }
         results.push_back(Argument::of(node));
     }
-    m_declared = outerDeclared;
+    m_declared = std::move(outerDeclared);
     m_graph.setResult(place.body, results.size() == 1 ? results.front() : Argument::container(Argument::Kind::Tuple, std::move(results)));
     return {};
 }
@@ -348,11 +348,12 @@ Result<void> GraphBuilder::buildOperator(const NodeProto& node, Place& place) {
         }
     }
     std::vector<std::string> names;
+    std::unordered_set<std::string> taken;
     for (std::size_t i = 0; i < count; ++i) {
         // An output left out in the middle still has its place.
         const std::string own = node.outputs[i].empty() ? std::string(hint.path) + ":" + std::to_string(i) : std::string(node.outputs[i]);
         std::string name = uniqueName(place.prefix + own);
-        while (std::find(names.begin(), names.end(), name) != names.end()) name += "~";
+        while (!taken.insert(name).second) name += "~";
         names.push_back(std::move(name));
     }
     const ExprId id = m_graph.addExpr(std::move(expr), names);
@@ -448,11 +449,11 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     const std::size_t call = m_calls.size();
     m_calls.push_back({std::string(function.name), std::string(hint.path), hint});
     Place inside{place.body, names, function.opsets, &attributes, call, place.prefix + std::string(hint.path) + "/", place.depth + 1};
-    const auto declared = std::exchange(m_declared, {});
+    auto declared = std::exchange(m_declared, {});
     m_unfolding.push_back(&function);
     const auto built = buildNodes(function.nodes, inside);
     m_unfolding.pop_back();
-    m_declared = declared;
+    m_declared = std::move(declared);
     if (!built) return inNode(built.error(), node);
     for (std::size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/io/onnx/torch_paths.h"
 
@@ -22,6 +23,8 @@ constexpr std::string_view kScopes = "pkg.torch.onnx.name_scopes";
 constexpr std::string_view kClasses = "pkg.torch.onnx.class_hierarchy";
 constexpr std::string_view kStack = "pkg.torch.onnx.stack_trace";
 constexpr std::size_t kDeepest = 256;  ///< levels of modules; deeper ones are cut off
+/// Of modules in all: names of a file may have more levels together than memory holds.
+constexpr std::size_t kMostScopes = 250'000;
 
 /// One step of a chain of module calls.
 struct Level {
@@ -106,6 +109,14 @@ Chain chainOfMetadata(const NameHint& hint) {
     }
     return chain;
 }
+
+/// The scope around, the qualname, the number of the call.
+using ScopeKey = std::tuple<std::uint32_t, std::string, int>;
+struct ByParts {
+    using is_transparent = void;
+    using Parts = std::tuple<std::uint32_t, std::string_view, int>;
+    bool operator()(const Parts& a, const Parts& b) const { return a < b; }
+};
 
 class Assigner {
   public:
@@ -203,12 +214,13 @@ class Assigner {
                 if (!level.moduleClass.empty()) m_graph.mutableScope(m_graph.rootScope()).moduleClass = level.moduleClass;
                 continue;
             }
-            const auto found = m_scopes.find(std::make_tuple(scope.value, std::string_view(level.qualname), level.call));
+            const auto found = m_scopes.find(ByParts::Parts(scope.value, level.qualname, level.call));
             if (found != m_scopes.end()) {
                 scope = found->second;
                 continue;
             }
-            const auto key = std::make_tuple(scope.value, level.qualname, level.call);
+            if (m_scopes.size() >= kMostScopes) break;  // it belongs to the module around
+            const ScopeKey key(scope.value, level.qualname, level.call);
             scope = m_graph.addScope(scope, level.qualname, level.moduleClass, level.call);
             m_scopes.emplace(key, scope);
             m_modules.add(level.qualname, level.moduleClass);
@@ -291,7 +303,7 @@ class Assigner {
     const std::vector<FunctionCall>& m_calls;
     std::set<std::string> m_parameterModules;
     TorchPaths m_paths;
-    std::map<std::tuple<std::uint32_t, std::string, int>, ScopeId, std::less<>> m_scopes;  // asked without copying names
+    std::map<ScopeKey, ScopeId, ByParts> m_scopes;  // asked without copying names
     std::map<std::size_t, ScopeId> m_callScopes;
 };
 

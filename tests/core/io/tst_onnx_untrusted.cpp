@@ -42,6 +42,8 @@ class TestOnnxUntrusted : public QObject {
     void endlessLoopsAreCancelled();
     void longNamesAreShortened();
     void namesThatAreNoTextAreShownAsText();
+    void muchOfOneKindIsReadInTime_data();
+    void muchOfOneKindIsReadInTime();
 
   private:
     base::Result<std::shared_ptr<const document::Document>> open(const std::string& bytes) {
@@ -234,6 +236,38 @@ void TestOnnxUntrusted::namesThatAreNoTextAreShownAsText() {
     QVERIFY2(broken.error().text().find("'a??\xc3\xa9?('") != std::string::npos, broken.error().text().c_str());
     const auto good = open(model({{{"Relu", {"x"}, {name}}, {"Relu", {name}, {"y"}}}, kX, kY}));
     QVERIFY2(good.has_value(), good ? "" : good.error().text().c_str());
+}
+
+// Time that grows with the square of these would not come to an end here.
+void TestOnnxUntrusted::muchOfOneKindIsReadInTime_data() {
+    QTest::addColumn<QByteArray>("bytes");
+    const auto row = [](const char* name, const std::string& bytes) { QTest::newRow(name) << QByteArray::fromStdString(bytes); };
+    std::vector<std::string> outputs;
+    for (int i = 0; i < 400'000; ++i) outputs.push_back("o" + std::to_string(i));
+    row("outputs of a node", model({{{"Split", {"x"}, outputs, "cut"}}, kX, {valueInfo("o7", 1, {2})}}));
+    std::vector<Node> calls;
+    std::vector<std::string> results;
+    for (int i = 0; i < 12'000; ++i) {
+        const std::string from = i == 0 ? "x" : "v" + std::to_string(i - 1), to = "v" + std::to_string(i);
+        calls.push_back({"F", {from}, {to}, "call" + std::to_string(i), "own"});
+        results.push_back(valueInfo(to, 1, {2}));
+    }
+    row("calls of functions", model({calls, kX, results}, {{"F", "own", {"i"}, {"o"}, {{"Relu", {"i"}, {"o"}}}}}, {opset("", 16), opset("own", 1)}));
+    std::vector<Node> deep;
+    for (int i = 0; i < 4'000; ++i) {
+        std::string path;
+        for (int level = 0; level < 300; ++level) path += "m" + std::to_string(i) + '_' + std::to_string(level) + '/';
+        deep.push_back({"Relu", {"x"}, {"y" + std::to_string(i)}, path});
+    }
+    row("modules in modules", model({deep, kX, {valueInfo("y0", 1, {2})}}));
+}
+
+void TestOnnxUntrusted::muchOfOneKindIsReadInTime() {
+    QFETCH(QByteArray, bytes);
+    const auto document = open(bytes.toStdString());
+    QVERIFY2(document, document ? "" : document.error().text().c_str());
+    QVERIFY((*document)->graph->scopeCount() <= 250'001);
+    QVERIFY((*document)->graph->exprCount() > 1);
 }
 
 QTEST_GUILESS_MAIN(TestOnnxUntrusted)
