@@ -202,6 +202,7 @@ std::int64_t Facts::joinedExtent(const Expr& cat, std::int64_t axis, int& steps)
     if (!dim || (*dim < 0) != (axis < 0)) return -1;
     std::int64_t sum = 0;
     for (const Argument& item : items) {
+        if (steps > kMostSteps) return -1;
         const std::int64_t extent = extentFrom(item, axis, steps);
         if (axis != *dim && extent >= 0) return extent;
         if (axis == *dim && (extent < 0 || extent > (std::int64_t{1} << 31))) return -1;
