@@ -11,6 +11,7 @@
 #include "core/analysis/compare.h"
 #include "core/analysis/infer.h"
 #include "core/analysis/profile.h"
+#include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
 #include "core/exec/run.h"
 #include "core/io/npz/npz.h"
@@ -116,7 +117,12 @@ class RunVerb {
     base::Result<std::optional<base::Error>> runCase(const std::vector<tensor::Value>& inputs) {
         exec::RunOptions options;
         options.seed = m_options.inputs.seed;
-        exec::RunObserver everyStep;  // runs that are observed do each step by itself, so that each has its own time
+        // Runs that are observed do each step by itself, so that each has its own time.
+        struct EveryStep : exec::RunObserver {
+            explicit EveryStep(std::shared_ptr<const graph::InternalGraph> graph) : seen(std::move(graph)) {}
+            void exprFinished(graph::ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override { seen.add(expr, outputs); }
+            analysis::SeenTypes seen;
+        } everyStep(m_document->graph);
         if (!m_options.profile.empty()) options.observer = &everyStep;
         exec::Recording recording;
         for (std::size_t i = 0; i < std::max<std::size_t>(m_options.repeat, 1); ++i) {
@@ -125,7 +131,7 @@ class RunVerb {
         }
         report(inputs, recording);
         // Extents that the file leaves open are known by now: so are bytes.
-        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs), recording));
+        if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
         return recording.error;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,8 @@ void inferTypes(graph::InternalGraph& graph, base::Diagnostics& findings,
 
 /// A copy whose types are those for these inputs (in the order of graph.inputs(); none: as declared): extents are numbers
 /// wherever they follow from the inputs. What cannot be told is as in the graph.
+/// `seen`: types that a run on these inputs had, where the values decide.
 graph::InternalGraph typedFor(const graph::InternalGraph& graph, std::span<const tensor::Value> inputs,
-                              const ops::Registry& registry = ops::Registry::all());
+                              const std::map<graph::NodeId, tensor::TypeInfo>& seen = {}, const ops::Registry& registry = ops::Registry::all());
 
 }  // namespace sonde::analysis

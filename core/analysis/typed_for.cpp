@@ -1,4 +1,5 @@
 #include "core/analysis/infer.h"
+#include "core/analysis/seen_types.h"
 
 namespace sonde::analysis {
 
@@ -7,13 +8,7 @@ using graph::NodeId;
 using tensor::TypeInfo;
 using tensor::Value;
 
-namespace {
-
-bool isExact(const TypeInfo& type) { return type.isTensor() && type.dtype != tensor::DType::Undefined && type.staticShape().has_value(); }
-
-}  // namespace
-
-InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs, const ops::Registry& registry) {
+InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs, const std::map<NodeId, TypeInfo>& seen, const ops::Registry& registry) {
     InternalGraph copy = graph;
     // What was worked out for any input must not stand beside what is worked out for these.
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
@@ -24,6 +19,7 @@ InternalGraph typedFor(const InternalGraph& graph, std::span<const Value> inputs
         const bool isGiven = i < inputs.size() && !inputs[i].isNone();
         copy.setType(input, isGiven ? TypeInfo::of(inputs[i]) : graph.node(input).type);
     }
+    for (const auto& [node, type] : seen) copy.setType(node, type);
     base::Diagnostics ofCopy;
     inferTypes(copy, ofCopy, registry);
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/analysis/infer.h"
+#include "core/analysis/seen_types.h"
 #include "core/document/input_infos.h"
 #include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
@@ -12,10 +13,11 @@ namespace sonde::context {
 
 /// What the running thread tells and the UI thread looks at: one byte for each expr, written once by one thread.
 struct InspectorContext::LiveRun : exec::RunObserver {
-    explicit LiveRun(std::size_t exprs) : states(exprs) {}
+    explicit LiveRun(std::shared_ptr<const graph::InternalGraph> graph) : states(graph->exprCount()), seen(std::move(graph)) {}
 
     void exprStarted(ExprId expr) override { current.store(expr.value, std::memory_order_relaxed); }
-    void exprFinished(ExprId expr, std::span<const tensor::Value>, std::int64_t) override {
+    void exprFinished(ExprId expr, std::span<const tensor::Value> outputs, std::int64_t) override {
+        seen.add(expr, outputs);
         states[expr.index()].store(static_cast<std::uint8_t>(exec::ExprState::Done), std::memory_order_relaxed);
         done.fetch_add(1, std::memory_order_relaxed);
     }
@@ -24,6 +26,7 @@ struct InspectorContext::LiveRun : exec::RunObserver {
     std::atomic<std::uint32_t> current{ExprId::kNone};
     std::atomic<std::size_t> done{0};
     std::atomic<std::size_t> total{0};
+    analysis::SeenTypes seen;  ///< of the running thread
 };
 
 struct InspectorContext::RunResult {
@@ -141,7 +144,7 @@ void InspectorContext::run() {
     m_runProgress = {};
     m_peekJob.abandon();
     m_peekWanted.clear();
-    m_liveRun = std::make_shared<LiveRun>(graph().exprCount());
+    m_liveRun = std::make_shared<LiveRun>(m_document->graph);
     m_runTimer.start();
     Q_EMIT bannerCleared();
     Q_EMIT runStarted();
@@ -177,8 +180,12 @@ void InspectorContext::startRun() {
             run.observer = live.get();
             result.recording = std::make_shared<exec::Recording>(runner->run(**plan, inputs, work, run));
             for (const tensor::Value& input : inputs) result.inputTypes.push_back(tensor::TypeInfo::of(input));
-            if (result.inputTypes == typedInputs) result.typed = typed;
-            else if (saysMore(*graph, result.inputTypes)) result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs));
+            const std::map<NodeId, tensor::TypeInfo> seen = live->seen.types();
+            const graph::InternalGraph& known = typed ? *typed : *graph;
+            const bool isKnown = std::ranges::all_of(seen, [&](const auto& entry) { return analysis::agree(known.node(entry.first).type, entry.second); });
+            if (result.inputTypes == typedInputs && isKnown) result.typed = typed;
+            else if (!seen.empty() || saysMore(*graph, result.inputTypes))
+                result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs, seen));
             result.inputs = inputs;
             return result;
         },

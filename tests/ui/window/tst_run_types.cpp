@@ -68,6 +68,36 @@ class TestRunTypes : public QObject {
         QTRY_VERIFY(window.findChild<panels::NodeDetailsPanel*>()->text().contains(QStringLiteral("2×3×12")));
     }
 
+    /// What a run's values decide is known after it: the sequence that a loop fills (robust_nested.npz: logits [1,4]), and the
+    /// lists whose items the archive leaves open (gpt_mini.fx.tsv: width 48).
+    void valuesDecideExtents_data() {
+        QTest::addColumn<QString>("source");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("type");
+        QTest::newRow("robust_nested.onnx") << QStringLiteral("#rand(0,1,1,3,24,24)") << QStringLiteral("logits") << QStringLiteral("float32[1,4]");
+        QTest::newRow("gpt_mini.script.pt") << QStringLiteral("#rand(0,9,1,7)") << QStringLiteral("chunk") << QStringLiteral("list(float32[1,7,48])");
+    }
+    void valuesDecideExtents() {
+        QFETCH(QString, source);
+        QFETCH(QString, name);
+        QFETCH(QString, type);
+        MainWindow window;
+        InspectorContext& context = window.context();
+        QSignalSpy opened(&context, &InspectorContext::documentOpened), changed(&context, &InspectorContext::typesChanged);
+        window.open(QStringLiteral(SONDE_TEST_DATA "/models/") + QLatin1String(QTest::currentDataTag()));
+        QVERIFY(opened.wait(30000));
+        QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 30000);
+        const graph::NodeId node = context.graph().findNode(name.toStdString());
+        QVERIFY(node.valid());
+        QVERIFY(context.graph().node(node).type.text() != type.toStdString());
+        run(window, source);
+        QCOMPARE(QString::fromStdString(context.graph().node(node).type.text()), type);
+        // The same once more: nothing new is known.
+        QCOMPARE(changed.count(), 1);
+        run(window, source);
+        QCOMPARE(changed.count(), 1);
+    }
+
     /// The table's memory after a run of a model with open extents is that of the values that the run has.
     void memoryIsThatOfTheRun_data() {
         QTest::addColumn<QString>("source");
