@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/base/count_text.h"
+
 namespace sonde::analysis {
 
 using graph::Expr;
@@ -357,7 +359,7 @@ class Finder {
             }
             case Item::Kind::Run: {
                 const std::string name = nameOf(item);  // "layers"
-                const std::size_t run = addGroup(unique(name, used), std::to_string(item.children.size()) + " " + name, parent);
+                const std::size_t run = addGroup(unique(name, used), base::countText(static_cast<std::int64_t>(item.children.size())) + " " + name, parent);
                 std::vector<std::string> names;
                 for (std::size_t child : item.children) names.push_back(weightFolder(m_items[child]));
                 std::vector<std::string> sorted = names;

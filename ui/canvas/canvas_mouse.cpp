@@ -9,6 +9,7 @@
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/count_text.h"
 #include "ui/theme/icon.h"
 
 namespace sonde::canvas {
@@ -369,11 +370,11 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
     const layout::Outline& outline = *m_context.outline();
     const std::vector<layout::GroupId>& blocks = outline.runs()[run].instances;
     if (!layout::isFolded(outline, m_context.view(m_number), run)) {
-        connect(menu.addAction(theme::icon(QStringLiteral("collapse")), tr("&Fold into One, \u00d7 %1").arg(blocks.size())), &QAction::triggered,
+        connect(menu.addAction(theme::icon(QStringLiteral("collapse")), tr("&Fold into One, \u00d7 %1").arg(context::countText(blocks.size()))), &QAction::triggered,
                 this, [this, run] { m_context.setRunFolded(run, true); });
         return;
     }
-    connect(menu.addAction(theme::icon(QStringLiteral("expand")), tr("Draw &All %1").arg(blocks.size())), &QAction::triggered, this,
+    connect(menu.addAction(theme::icon(QStringLiteral("expand")), tr("Draw &All %1").arg(context::countText(blocks.size()))), &QAction::triggered, this,
             [this, run] { m_context.setRunFolded(run, false); });
     QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Instance"));
     constexpr std::size_t kMost = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them

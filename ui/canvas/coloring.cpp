@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "ui/context/count_text.h"
 #include "ui/theme/scales.h"
 
 namespace sonde::canvas {
@@ -133,7 +134,7 @@ void Coloring::byText(const models::NodeMeasures& measures, int column, theme::S
         const int tint = std::min(i, own);
         for (const std::size_t expr : exprsOf[order[static_cast<std::size_t>(i)].second]) m_ofExpr[expr] = tint;
         if (i < own) m_rows.emplace_back(order[static_cast<std::size_t>(i)].second, m_tints[static_cast<std::size_t>(i)]);
-        if (i == own) m_rows.emplace_back(QStringLiteral("%1 others").arg(order.size() - static_cast<std::size_t>(own)), m_tints[static_cast<std::size_t>(own)]);
+        if (i == own) m_rows.emplace_back(QStringLiteral("%1 others").arg(context::countText(order.size() - static_cast<std::size_t>(own))), m_tints[static_cast<std::size_t>(own)]);
     }
     // A module has the colour of its operations if they agree.
     std::vector<int> scope(graph.scopeCount(), -2);

@@ -10,6 +10,7 @@
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 #include "ui/context/comparison.h"
+#include "ui/context/count_text.h"
 #include "ui/context/value_measures.h"
 #include "ui/theme/theme.h"
 
@@ -463,11 +464,11 @@ void GraphCanvas::setBeside(bool beside) {
 QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
-    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(grouped(n));
-    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(grouped(n), grouped(scene()->foldedBlocks));
-    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(grouped(n));
-    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(grouped(n)));
-    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(grouped(n)));
+    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(context::countText(n));
+    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
+    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(context::countText(n));
+    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(context::countText(n)));
+    if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(context::countText(n)));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }
 

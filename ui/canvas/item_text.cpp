@@ -1,10 +1,10 @@
 #include "ui/canvas/item_text.h"
 
-#include <QLocale>
 
 #include "core/ops/registry/registry.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
+#include "ui/context/count_text.h"
 
 namespace sonde::canvas {
 namespace {
@@ -56,7 +56,7 @@ OpCategory fromOps(ops::Category category) {
 }
 
 QString ops(std::uint32_t count) {
-    return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(grouped(count));
+    return count == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(context::countText(count));
 }
 
 /// "layers.0 … 11" for a run from layers.0 to layers.11.
@@ -78,13 +78,13 @@ ItemText moduleText(const InternalGraph& graph, const ItemDescription& what) {
     if (scope.inferred && out.qualname.isEmpty()) out.qualname = QStringLiteral("group");
     if (what.repeat > 0) {
         const QString shown = out.title;
-        out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(grouped(what.repeat));
+        out.title = runText(graph, what) + QStringLiteral("  \u00d7 %1").arg(context::countText(what.repeat));
         if (what.period > 1) out.title += QStringLiteral(", %1 of %2 in turn").arg(what.turn + 1).arg(what.period);
         if (what.open) out.qualname += (out.qualname.isEmpty() ? QString() : QStringLiteral("  \u00b7  ")) + QStringLiteral("shown: ") + shown;
     }
     if (!what.open) {
         out.name = ops(what.hiddenExprs);
-        if (what.hiddenConstants > 0) out.name += what.hiddenConstants == 1 ? QStringLiteral(", 1 weight") : QStringLiteral(", %1 weights").arg(grouped(what.hiddenConstants));
+        if (what.hiddenConstants > 0) out.name += what.hiddenConstants == 1 ? QStringLiteral(", 1 weight") : QStringLiteral(", %1 weights").arg(context::countText(what.hiddenConstants));
     }
     return out;
 }
@@ -93,7 +93,7 @@ ItemText stubText(const InternalGraph& graph, const ItemDescription& what) {
     ItemText out;
     if (what.values.empty()) return out;
     out.title = text(graph.node(what.values.front()).name);
-    if (what.values.size() > 1) out.title += QStringLiteral(" +%1").arg(what.values.size() - 1);
+    if (what.values.size() > 1) out.title += QStringLiteral(" +%1").arg(context::countText(what.values.size() - 1));
     return out;
 }
 
@@ -104,7 +104,7 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     out.qualname = expr.qualname ? text(*expr.qualname) : QString();
     if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
-    if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(expr.outputs.size() - 1);
+    if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(context::countText(expr.outputs.size() - 1));
     if (what.shapeExprs > 0) out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + QStringLiteral("%1 for its shape").arg(what.shapeExprs);
     return out;
 }
@@ -202,7 +202,6 @@ QString typeText(const graph::Node& node) {
     return type == "?" ? QString() : text(type);
 }
 
-QString grouped(std::uint32_t count) { return QLocale(QLocale::English).toString(static_cast<qulonglong>(count)); }
 
 QString shortType(const QString& type) {
     constexpr qsizetype kLong = 34, kLongExtent = 10;
@@ -233,7 +232,7 @@ QString shortType(const QString& type) {
 QString edgeText(const InternalGraph& graph, const layout::SceneEdge& edge) {
     if (edge.values.empty()) return {};
     QString type = shortType(typeText(graph.node(edge.values.front())));
-    if (edge.values.size() > 1) type += QStringLiteral(" +%1").arg(edge.values.size() - 1);
+    if (edge.values.size() > 1) type += QStringLiteral(" +%1").arg(context::countText(edge.values.size() - 1));
     return type;
 }
 
@@ -292,7 +291,7 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
                 if (!port.isEmpty()) port += QStringLiteral(" = ");
                 lines << label + port + text(graph.node(nodes[i]).name) + QStringLiteral("  ") + typeText(graph.node(nodes[i]));
             }
-            if (nodes.size() > kShown) lines << label + QStringLiteral("+%1 more").arg(nodes.size() - kShown);
+            if (nodes.size() > kShown) lines << label + QStringLiteral("+%1 more").arg(context::countText(nodes.size() - kShown));
         };
         list(QStringLiteral("in   "), expr.inputs);
         list(QStringLiteral("out  "), expr.outputs);

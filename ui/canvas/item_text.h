@@ -35,8 +35,6 @@ QStringList attributeLines(const graph::Expr& expr, qsizetype most);
 QString typeText(const graph::Node& node);
 /// The types of what an edge carries: that of the first value, and how many more there are.
 QString edgeText(const graph::InternalGraph& graph, const layout::SceneEdge& edge);
-/// A count in groups of three: "1,048,576".
-QString grouped(std::uint32_t count);
 /// A long type with "…" for each extent that is a whole formula: float32[N,64,…,…].
 QString shortType(const QString& type);
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/io/npz/npz.h"
+#include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 
 namespace sonde::context {
@@ -163,8 +164,8 @@ void Comparison::take(Outcome outcome) {
     m_title = m_wantedTitle;
     Message message;
     message.severity = differing() > 0 ? base::Severity::Warning : base::Severity::Info;
-    message.text = differing() > 0 ? tr("%1 of %2 values differ from %3").arg(differing()).arg(compared()).arg(m_title)
-                                   : tr("%1 values agree with %2").arg(compared()).arg(m_title);
+    message.text = differing() > 0 ? tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title)
+                                   : tr("%1 values agree with %2").arg(countText(compared()), m_title);
     message.node = firstDiverging();
     if (message.node.valid()) message.where = tr("first: %1").arg(QString::fromStdString(m_context.graph().node(message.node).name));
     m_context.report(message);

@@ -2,6 +2,7 @@
 
 #include "core/document/input_infos.h"
 #include "ui/context/background.h"
+#include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/remembered.h"
 
@@ -192,8 +193,7 @@ void InspectorContext::adopt(Loaded loaded) {
     m_loadState = LoadState::Loaded;
     display(std::move(loaded.document), std::move(loaded.outline));
     report(Message{base::Severity::Info,
-                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format))
-                       .arg(m_outline->group(m_outline->root()).exprs),
+                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format), countText(m_outline->group(m_outline->root()).exprs)),
                    textOf(m_document->location), {}, {}});
     std::size_t told = 0;
     for (const base::Diagnostic& found : m_document->diagnostics) {
@@ -201,7 +201,7 @@ void InspectorContext::adopt(Loaded loaded) {
         report(Message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)});
     }
     if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
-        report(Message{base::Severity::Info, tr("%1 more findings are not listed").arg(all - kFindingsTold),
+        report(Message{base::Severity::Info, tr("%1 more findings are not listed").arg(countText(all - kFindingsTold)),
                        textOf(m_document->location), tr("sonde trace prints all of them"), {}});
     m_fileWatch.watch(textOf(m_document->location));
     Q_EMIT documentOpened();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -71,8 +72,7 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
     if (role == NodeRole) return id.value;
     if (role == MutedRole) return !m_context.wasReached(id);
     if (role == SeverityRole && stats && stats->nanCount + stats->infCount > 0) return static_cast<int>(base::Severity::Warning);
-    const bool numeric = index.column() >= Minimum;
-    if (role == Qt::TextAlignmentRole) return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    if (role == Qt::TextAlignmentRole) return alignment(index.column() >= Minimum);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != SortRole) return {};
     switch (index.column()) {
         case Instance: return role == SortRole ? QVariant(index.row()) : QVariant(moduleText(m_context.graph().expr(node.producer)));
@@ -83,14 +83,16 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
     if (!stats || (index.column() != Bad && stats->finiteCount() == 0)) return role == SortRole ? QVariant() : QVariant(QString());
     const double value = number(*stats, index.column());
     if (role == SortRole) return value;
-    return index.column() == Bad && value == 0 ? QString() : numberText(value);
+    if (index.column() == Bad) return value == 0 ? QString() : context::countText(static_cast<qint64>(value));
+    return numberText(value);
 }
 
 QVariant InstanceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"), QT_TR_NOOP("Shape"), QT_TR_NOOP("Minimum"),
                                                     QT_TR_NOOP("Maximum"), QT_TR_NOOP("Mean"), QT_TR_NOOP("Deviation"), QT_TR_NOOP("NaN, Inf")};
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= ColumnCount) return {};
-    return tr(titles[section]);
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
+    if (role == Qt::TextAlignmentRole) return alignment(section >= Minimum);
+    return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();
 }
 
 }  // namespace sonde::models

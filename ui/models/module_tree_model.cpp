@@ -1,5 +1,6 @@
 #include "ui/models/module_tree_model.h"
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 
@@ -7,7 +8,7 @@ namespace {
 
 /// "11.7 M": three digits are enough to compare; the tool tip has them all.
 QString shortCount(std::int64_t count) {
-    if (count < 10000) return QString::number(count);
+    if (count < 10000) return sonde::context::countText(count);
     const bool millions = count >= 1000000;
     return QString::number(static_cast<double>(count) / (millions ? 1e6 : 1e3), 'g', count >= 1000000000 ? 5 : 3) +
            (millions ? QStringLiteral(" M") : QStringLiteral(" k"));
@@ -91,13 +92,13 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
-        if (m_parameters[id] > 0) text += QLatin1Char('\n') + tr("%1 parameters").arg(QLocale().toString(static_cast<qlonglong>(m_parameters[id])));
+        if (m_parameters[id] > 0) text += QLatin1Char('\n') + tr("%1 parameters").arg(context::countText(m_parameters[id]));
         if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
         if (!module.visited) text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
         if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
         return text;
     }
-    if (role == Qt::TextAlignmentRole && index.column() == ParametersColumn) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole) return alignment(index.column() == ParametersColumn);
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case NameColumn:
@@ -109,7 +110,9 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ModuleTreeModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return alignment(section == ParametersColumn);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
         case NameColumn: return tr("Module");
         case ClassColumn: return tr("Class");

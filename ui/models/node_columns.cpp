@@ -8,6 +8,7 @@
 #include "core/analysis/node_measures.h"
 #include "core/ops/registry/registry.h"
 #include "ui/context/comparison.h"
+#include "ui/context/count_text.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_stats.h"
 #include "ui/models/node_text.h"
@@ -83,7 +84,7 @@ QString nodeColumnText(int column, double number) {
         case ZerosColumn: return QStringLiteral("%1 %").arg(number, 0, 'f', 1);
         case DifferenceColumn: case RelativeColumn: return QString::number(number, 'g', 3);
         case BytesColumn: return QLocale::c().formattedDataSize(static_cast<qint64>(number), 1);
-        default: return QLocale(QLocale::English).toString(static_cast<qlonglong>(number));
+        default: return context::countText(static_cast<qint64>(number));
     }
 }
 

@@ -11,6 +11,12 @@ namespace sonde::models {
 using context::InspectorContext;
 using graph::NodeId;
 
+namespace {
+
+bool holdsNumbers(int column) { return column == NumberColumn || nodeColumns()[static_cast<std::size_t>(column)].numeric; }
+
+}  // namespace
+
 NodeTableModel::NodeTableModel(InspectorContext& context, QObject* parent) : QAbstractTableModel(parent), m_context(context), m_measures(context) {
     const auto take = [this] {
         beginResetModel();
@@ -54,7 +60,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !m_context.hasModel()) return {};
     const NodeId id = node(index.row());
     const int column = index.column();
-    const bool numeric = nodeColumns()[static_cast<std::size_t>(column)].numeric || column == NumberColumn;
+    const bool numeric = holdsNumbers(column);
     switch (role) {
         case Qt::DisplayRole: case Qt::ToolTipRole:
             return column == NumberColumn ? QVariant(id.value) : QVariant(m_measures.text(column, id));
@@ -68,7 +74,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
         case SeverityRole: return m_measures.isBad(column, id) ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         case MutedRole: return !m_context.wasReached(id);
         case SortRole: return numeric ? QVariant(m_measures.number(column, id).value_or(-std::numeric_limits<double>::infinity())) : QVariant(m_measures.text(column, id));
-        case Qt::TextAlignmentRole: return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+        case Qt::TextAlignmentRole: return alignment(numeric);
         default: return {};
     }
 }
@@ -76,6 +82,7 @@ QVariant NodeTableModel::data(const QModelIndex& index, int role) const {
 QVariant NodeTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= NodeColumnCount) return {};
     if (role == Qt::DisplayRole) return nodeColumns()[static_cast<std::size_t>(section)].title;
+    if (role == Qt::TextAlignmentRole) return alignment(holdsNumbers(section));
     return {};
 }
 

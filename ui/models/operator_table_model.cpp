@@ -83,7 +83,7 @@ QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
         const QString text = column == OperatorName ? row.name : column == DomainName ? row.domain : row.category;
         return role == Qt::DisplayRole || role == Qt::ToolTipRole || role == SortRole ? QVariant(text) : QVariant();
     }
-    if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole) return alignment(true);
     const double value = number(row, column);
     if (role == SortRole) return value;
     if (role == ExportRole) return QString::number(value, 'g', 15);
@@ -97,8 +97,9 @@ QVariant OperatorTableModel::data(const QModelIndex& index, int role) const {
 QVariant OperatorTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
     static const char* const titles[ColumnCount] = {QT_TR_NOOP("Operator"), QT_TR_NOOP("Domain"), QT_TR_NOOP("Category"), QT_TR_NOOP("Count"),
                                                     QT_TR_NOOP("Parameters"), QT_TR_NOOP("Memory"), QT_TR_NOOP("Time"), QT_TR_NOOP("Share of time")};
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= ColumnCount) return {};
-    return tr(titles[section]);
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
+    if (role == Qt::TextAlignmentRole) return alignment(section > CategoryName);
+    return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();
 }
 
 }  // namespace sonde::models

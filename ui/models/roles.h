@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QtGlobal>
+#include <QVariant>
 #include <Qt>
 
 namespace sonde::models {
@@ -16,5 +17,8 @@ enum Role {
     OperatorRole,                 ///< QString: the operator's name
     ExportRole,                   ///< text for a program; invalid: the same as for people
 };
+
+/// Of cells, and of the head of their column: numbers are compared from the right.
+inline QVariant alignment(bool isNumber) { return isNumber ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant(); }
 
 }  // namespace sonde::models

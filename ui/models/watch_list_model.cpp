@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -77,9 +78,9 @@ QVariant WatchListModel::text(NodeId id, int column) const {
         case MaxColumn: return finite ? numberText(stats->maximum) : QString();
         case MeanColumn: return finite ? numberText(stats->mean) : QString();
         case DeviationColumn: return finite ? numberText(stats->deviation) : QString();
-        case NanColumn: return stats ? QString::number(stats->nanCount) : QString();
-        case InfColumn: return stats ? QString::number(stats->infCount) : QString();
-        case ZeroColumn: return stats ? QString::number(stats->zeroCount) : QString();
+        case NanColumn: return stats ? context::countText(stats->nanCount) : QString();
+        case InfColumn: return stats ? context::countText(stats->infCount) : QString();
+        case ZeroColumn: return stats ? context::countText(stats->zeroCount) : QString();
         case ValueColumn:
             if (value) return shown(value->text(120));
             if (!m_context.recording()) return tr("not run yet");
@@ -105,14 +106,12 @@ QVariant WatchListModel::sortKey(NodeId id, int column) const {
 QVariant WatchListModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || !m_context.hasModel()) return {};
     const NodeId id = node(index.row());
-    const bool numeric = index.column() >= MinColumn && index.column() <= ZeroColumn;
     switch (role) {
         case Qt::DisplayRole: return text(id, index.column());
         case SortRole: return sortKey(id, index.column());
         case NodeRole: return id.value;
         case MutedRole: return !m_context.wasReached(id);
-        case Qt::TextAlignmentRole:
-            return numeric ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+        case Qt::TextAlignmentRole: return alignment(index.column() >= MinColumn && index.column() <= ZeroColumn);
         case SeverityRole: {
             const analysis::TensorStats* stats = m_stats.stats(id);
             const bool bad = stats && ((index.column() == NanColumn && stats->nanCount > 0) ||
@@ -129,8 +128,7 @@ QVariant WatchListModel::headerData(int section, Qt::Orientation orientation, in
     static const char* const titles[ColumnCount] = {"Node", "Module", "Operator", "Shape", "Type", "Min", "Max", "Mean",
                                                     "Std", "NaN", "Inf", "Zero", "Value"};
     if (role == Qt::DisplayRole) return tr(titles[section]);
-    if (role == Qt::TextAlignmentRole && section >= MinColumn && section <= ZeroColumn)
-        return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole) return alignment(section >= MinColumn && section <= ZeroColumn);
     return {};
 }
 

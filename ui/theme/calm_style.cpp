@@ -127,6 +127,13 @@ void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionCom
     QProxyStyle::drawComplexControl(control, option, painter, widget);
 }
 
+/// The arrow of a sorted column stands above its head, where it covers neither words nor heads of numbers.
+QRect CalmStyle::subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const {
+    if (element != SE_HeaderArrow) return QProxyStyle::subElementRect(element, option, widget);
+    constexpr int kSize = 9;
+    return {option->rect.center().x() - kSize / 2, option->rect.top() - 1, kSize, kSize};
+}
+
 int CalmStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget, QStyleHintReturn* returnData) const {
     switch (hint) {
         // A drop-down list under its box, not over it.

@@ -46,7 +46,7 @@ QMenu::item:disabled { color: @DisabledText@; }
 QMenu::separator { height: 1px; background: @Border@; margin: 4px 6px; }
 QHeaderView { background: @Window@; }
 QHeaderView::section { background: @Window@; color: @MutedText@; border: none; border-right: 1px solid @Border@;
-                       border-bottom: 1px solid @Border@; padding: 4px 6px; }
+                       border-bottom: 1px solid @Border@; padding: 4px 3px 4px 4px; }
 QTableView { gridline-color: @Border@; }
 QTableCornerButton::section { background: @Window@; border: none; border-right: 1px solid @Border@;
                               border-bottom: 1px solid @Border@; }

@@ -2,6 +2,7 @@
 
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
 
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -58,7 +59,7 @@ void CollapsibleSection::refresh() {
     QFont font = theme::Theme::instance().uiFont();
     font.setWeight(QFont::DemiBold);
     m_header->setFont(font);
-    m_header->setText(m_count < 0 ? m_title : QStringLiteral("%1  %2").arg(m_title).arg(m_count));
+    m_header->setText(m_count < 0 ? m_title : QStringLiteral("%1  %2").arg(m_title, countText(m_count)));
     m_header->setArrowType(m_expanded ? Qt::DownArrow : Qt::RightArrow);
     m_header->setAccessibleName(m_title);
     m_header->setAccessibleDescription(m_expanded ? tr("open") : tr("closed"));

@@ -71,7 +71,7 @@ void HeatMapView::reset(qint64 rows, qint64 columns) {
     m_rows = std::max<qint64>(rows, 0);
     m_columns = std::max<qint64>(columns, 0);
     m_aspect = aspectOf(rows, columns);
-    setAccessibleDescription(tr("%1 rows, %2 columns").arg(m_rows).arg(m_columns));
+    setAccessibleDescription(tr("%1 rows, %2 columns").arg(countText(m_rows), countText(m_columns)));
     // A new slice of the same shape keeps place and zoom, so that slices can be compared.
     if (!sameShape) {
         m_cursorRow = m_cursorColumn = m_hoverRow = m_hoverColumn = -1;

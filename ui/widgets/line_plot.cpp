@@ -33,7 +33,7 @@ void LinePlot::setField(qint64 rows, qint64 columns, Field at) {
     m_at = std::move(at);
     m_row = std::clamp<qint64>(m_row, 0, std::max<qint64>(m_rows - 1, 0));
     if (m_column >= m_columns) m_column = -1;
-    setAccessibleDescription(tr("%1 rows of %2 numbers").arg(m_rows).arg(m_columns));
+    setAccessibleDescription(tr("%1 rows of %2 numbers").arg(countText(m_rows), countText(m_columns)));
     update();
 }
 
@@ -111,7 +111,7 @@ void LinePlot::paintAxes(QPainter& painter, const QRectF& plot) const {
     const QRectF labels(plot.left(), plot.bottom() + 2, plot.width(), line);
     painter.drawText(labels, Qt::AlignLeft, QStringLiteral("0"));
     painter.drawText(labels, Qt::AlignRight, QString::number(std::max<qint64>(m_columns - 1, 0)));
-    if (m_rows > 1) painter.drawText(labels, Qt::AlignHCenter, tr("row %1 of %2").arg(m_row).arg(m_rows));
+    if (m_rows > 1) painter.drawText(labels, Qt::AlignHCenter, tr("row %1 of %2").arg(m_row).arg(countText(m_rows)));
 }
 
 void LinePlot::paintEvent(QPaintEvent*) {

@@ -2,6 +2,7 @@
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/number_text.h"
 #include "ui/widgets/tool_button.h"
 
 #include <QHBoxLayout>
@@ -46,7 +47,7 @@ void ProgressStrip::start(const QString& what, int delayMs) {
 }
 
 void ProgressStrip::setProgress(const QString& what, qint64 done, qint64 total) {
-    m_label->setText(total > 0 ? tr("%1  %2 of %3").arg(what).arg(done).arg(total) : what);
+    m_label->setText(total > 0 ? tr("%1  %2 of %3").arg(what, countText(done), countText(total)) : what);
     // QProgressBar counts in int; a bar has no more than a thousand places anyway.
     m_bar->setRange(0, total > 0 ? 1000 : 0);
     m_bar->setValue(total > 0 ? static_cast<int>(static_cast<double>(done) / static_cast<double>(total) * 1000.0) : 0);

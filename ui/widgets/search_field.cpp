@@ -2,6 +2,7 @@
 
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/number_text.h"
 #include "ui/widgets/tool_button.h"
 
 #include <QAction>
@@ -96,9 +97,9 @@ void SearchField::refresh() {
     if (m_total == 0)
         m_counter->setText(tr("no hits"));
     else if (m_current >= 0)
-        m_counter->setText(tr("%1 of %2").arg(m_current + 1).arg(m_total));
+        m_counter->setText(tr("%1 of %2").arg(countText(m_current + 1), countText(m_total)));
     else
-        m_counter->setText(tr("%1 hits").arg(m_total));
+        m_counter->setText(tr("%1 hits").arg(countText(m_total)));
     m_edit->setAccessibleDescription(m_total >= 0 ? m_counter->text() : QString());
     QPalette palette = this->palette();
     palette.setColor(QPalette::WindowText,

@@ -8,6 +8,7 @@
 #include <QSlider>
 #include <QToolButton>
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/tool_button.h"
@@ -75,12 +76,12 @@ QString FocusBar::title() const {
         const QString text = expr.outputs.empty() ? models::operatorText(expr) : models::shown(m_context.graph().node(expr.outputs.front()).name);
         return text.size() > kMostTitle ? text.left(kMostTitle / 2) + QChar(0x2026) + text.right(kMostTitle / 2) : text;
     };
-    const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front()) : tr("%1 operations").arg(focus.seeds.size());
+    const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front()) : tr("%1 operations").arg(context::countText(focus.seeds.size()));
     switch (focus.kind) {
         case Focus::Kind::Cone: return focus.upstream && focus.downstream ? tr("Around %1").arg(first)
                                        : focus.upstream                   ? tr("Needed by %1").arg(first)
                                                                           : tr("Needing %1").arg(first);
-        case Focus::Kind::Paths: return tr("Paths from %1 to %2").arg(first, focus.targets.size() == 1 ? name(focus.targets.front()) : tr("%1 nodes").arg(focus.targets.size()));
+        case Focus::Kind::Paths: return tr("Paths from %1 to %2").arg(first, focus.targets.size() == 1 ? name(focus.targets.front()) : tr("%1 nodes").arg(context::countText(focus.targets.size())));
         default: return tr("Only %1").arg(first);
     }
 }
@@ -106,7 +107,7 @@ void FocusBar::refresh() {
 }
 
 void FocusBar::setLeftOut(std::size_t operations) {
-    m_count->setText(tr("%1 hidden").arg(operations));
+    m_count->setText(tr("%1 hidden").arg(context::countText(operations)));
     place();
 }
 

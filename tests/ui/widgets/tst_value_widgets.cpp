@@ -64,6 +64,8 @@ class TestValueWidgets : public QObject {
         QCOMPARE(numberText(-kInf), "-Inf");
         QCOMPARE(countText(1048576), "1,048,576");
         QCOMPARE(countText(-123), "-123");
+        QCOMPARE(countText(-1234), "-1,234");
+        QCOMPARE(countText(999), "999");
     }
 
     void linearScaleGoesThereAndBack() {

@@ -134,7 +134,7 @@ void TestHostile::drawn() {
         }
     if (auto* more = m_window->findChild<QPushButton*>(QStringLiteral("moreInputs")); context().inputs().size() > 32) {
         QVERIFY(more && more->isVisibleTo(more->parentWidget()));
-        QCOMPARE(more->text(), QStringLiteral("9968 more inputs"));
+        QCOMPARE(more->text(), QStringLiteral("9,968 more inputs"));
         more->click();
         QCOMPARE(more->text(), QStringLiteral("9936 more inputs"));
     } else {

@@ -52,6 +52,7 @@ class TestMainWindow : public QObject {
     void scriptFailureNamesTheLine();
     void scriptTakesAPicture();
     void theWindowAnswersWhileItWorks();
+    void headsStandOverTheirCells();
 
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
@@ -321,6 +322,27 @@ void TestMainWindow::theWindowAnswersWhileItWorks() {
     settle();
     qInfo("longest absence of the UI thread: %.1f ms while opening, %.1f ms while running", opening, longest);
     QVERIFY2(opening < 500 && longest < 500, "the window was away for too long");
+}
+
+/// Heads of numbers at the right, as the numbers are.
+void TestMainWindow::headsStandOverTheirCells() {
+    openModel();
+    context().setWatched(firstOf("Conv"), true);
+    context().run();
+    settle();
+    int numbers = 0;
+    const auto sideOf = [](const QVariant& alignment) { return Qt::Alignment(alignment.toInt()) & Qt::AlignRight; };
+    for (const QAbstractItemView* view : m_window->findChildren<QAbstractItemView*>()) {
+        const QAbstractItemModel* model = view->model();
+        if (!model || model->rowCount() == 0 || (!qobject_cast<const QTableView*>(view) && !qobject_cast<const QTreeView*>(view))) continue;
+        for (int column = 0; column < model->columnCount(); ++column) {
+            const auto cell = sideOf(model->index(0, column).data(Qt::TextAlignmentRole));
+            const QVariant head = model->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole);
+            numbers += cell ? 1 : 0;
+            QVERIFY2(sideOf(head) == cell, qPrintable(view->accessibleName() + u' ' + model->headerData(column, Qt::Horizontal).toString()));
+        }
+    }
+    QVERIFY(numbers > 12);
 }
 
 QTEST_MAIN(TestMainWindow)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "ui/context/count_text.h"
 #include "ui/panels/inputs/input_editor.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -91,7 +92,7 @@ void InputsPanel::addEditors() {
         m_editors.push_back(editor);
     }
     m_more->setVisible(wanted < inputs.size());
-    m_more->setText(tr("%1 more inputs").arg(inputs.size() - wanted));
+    m_more->setText(tr("%1 more inputs").arg(context::countText(inputs.size() - wanted)));
 }
 
 void InputsPanel::refresh() {

@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
@@ -63,7 +64,7 @@ void InstancesPanel::follow() {
     if (m_model.rowCount() == 0) return;
     const graph::NodeId selected = m_context.selection().node;
     m_title->setText(tr("%1 in %2 equal blocks").arg(selected.valid() ? models::operatorText(m_context.graph().expr(m_context.graph().node(selected).producer)) : QString())
-                         .arg(m_model.rowCount()));
+                         .arg(context::countText(m_model.rowCount())));
     const int row = m_model.rowOf(selected);
     if (row >= 0) m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/ops/registry/registry.h"
+#include "ui/context/count_text.h"
 #include "ui/context/stored.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
@@ -170,13 +171,14 @@ void NodeDetailsPanel::refreshValue() {
     const QString shape = models::shapeText(node, value);
     const QString dtype = models::dtypeText(node, value);
     grid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
-    grid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
+    // Lists and numbers have none.
+    if (value ? value->isTensor() : !node.type.kind || node.type.isTensor()) grid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
     grid->addRow(tr("Type"), dtype.isEmpty() ? tr("not known before a run") : dtype);
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
         grid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
         grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
-        if (stats->nanCount > 0) grid->addRow(tr("NaN"), QString::number(stats->nanCount));
-        if (stats->infCount > 0) grid->addRow(tr("Inf"), QString::number(stats->infCount));
+        if (stats->nanCount > 0) grid->addRow(tr("NaN"), context::countText(stats->nanCount));
+        if (stats->infCount > 0) grid->addRow(tr("Inf"), context::countText(stats->infCount));
     }
     if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
     if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
@@ -230,14 +232,14 @@ void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
     }
     for (const auto& [key, argument] : expr.keywords)
         argument.forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, shown(key), node); });
-    if (expr.inputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(expr.inputs.size() - kMostLinks));
+    if (expr.inputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMostLinks)));
 }
 
 void NodeDetailsPanel::addOutputs(const graph::Expr& expr) {
     if (expr.outputs.size() < 2) return;
     KeyValueGrid* grid = section(tr("Outputs"), QStringLiteral("outputs"), static_cast<int>(expr.outputs.size()));
     for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMostLinks); ++i) addNodeLink(grid, QString::number(i), expr.outputs[i]);
-    if (expr.outputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(expr.outputs.size() - kMostLinks));
+    if (expr.outputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.outputs.size() - kMostLinks)));
 }
 
 void NodeDetailsPanel::addConsumers(const graph::Node& node) {
@@ -251,7 +253,7 @@ void NodeDetailsPanel::addConsumers(const graph::Node& node) {
         const QString name = expr.outputs.empty() ? models::operatorText(expr) : shown(m_context.graph().node(expr.outputs.front()).name);
         grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)), models::moduleText(expr));
     }
-    if (users.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(users.size() - kMostLinks));
+    if (users.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(users.size() - kMostLinks)));
 }
 
 void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
@@ -286,7 +288,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
         }
         if (m_context.outline()) {
             const layout::GroupId group = m_context.outline()->groupOf(selection.scope);
-            if (group.valid()) grid->addRow(tr("Operations"), QString::number(m_context.outline()->group(group).exprs - m_context.outline()->group(group).constants));
+            if (group.valid()) grid->addRow(tr("Operations"), context::countText(m_context.outline()->group(group).exprs - m_context.outline()->group(group).constants));
         }
         QList<Selection> calls;
         for (const graph::Scope& other : m_context.graph().scopes())
@@ -298,7 +300,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     const graph::ModuleInfo& module = tree.module(*index);
     if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
     if (!module.visited) grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
-    grid->addRow(tr("Parameters"), QLocale().toString(static_cast<qlonglong>(tree.parameterCount(*index, true))));
+    grid->addRow(tr("Parameters"), context::countText(tree.parameterCount(*index, true)));
     if (!module.parameters.empty()) {
         KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
         for (std::size_t i = 0; i < std::min(module.parameters.size(), kMostLinks); ++i)
@@ -311,7 +313,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
             const QString qualname = QString::fromStdString(child.qualname);
             children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname), QVariant::fromValue(m_context.selectionOf(qualname)));
         }
-        if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(module.children.size() - kMostLinks));
+        if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMostLinks)));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "ui/context/count_text.h"
 #include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
 #include "ui/panels/table_view.h"
@@ -78,7 +79,8 @@ void NodeTablePanel::count() {
     m_uncounted = false;
     const int shown = m_proxy.rowCount();
     const int all = m_model.rowCount();
-    QStringList parts{shown == all ? tr("%1 nodes").arg(all) : tr("%1 of %2 nodes, %3 hidden").arg(shown).arg(all).arg(all - shown)};
+    QStringList parts{shown == all ? tr("%1 nodes").arg(context::countText(all))
+                                   : tr("%1 of %2 nodes, %3 hidden").arg(context::countText(shown), context::countText(all), context::countText(all - shown))};
     for (const int column : {models::ParametersColumn, models::BytesColumn, models::TimeColumn}) {
         double sum = 0;
         for (int row = 0; row < shown; ++row) {

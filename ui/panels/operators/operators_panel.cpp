@@ -3,6 +3,7 @@
 #include <QTableView>
 #include <QTimer>
 
+#include "ui/context/count_text.h"
 #include "ui/panels/table_view.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/search_field.h"
@@ -41,8 +42,8 @@ void OperatorsPanel::paintEvent(QPaintEvent* event) {
 void OperatorsPanel::count() {
     std::size_t operations = 0;
     for (int row = 0; row < m_proxy.rowCount(); ++row) operations += m_model.nodes(m_proxy.mapToSource(m_proxy.index(row, 0)).row()).size();
-    QString text = tr("%1 operators").arg(m_proxy.rowCount()) + QStringLiteral("  \u00b7  ") + tr("%1 operations").arg(operations);
-    if (m_proxy.rowCount() < m_model.rowCount()) text += QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(m_model.rowCount() - m_proxy.rowCount());
+    QString text = tr("%1 operators").arg(context::countText(m_proxy.rowCount())) + QStringLiteral("  \u00b7  ") + tr("%1 operations").arg(context::countText(operations));
+    if (m_proxy.rowCount() < m_model.rowCount()) text += QStringLiteral("  \u00b7  ") + tr("%1 hidden").arg(context::countText(m_model.rowCount() - m_proxy.rowCount()));
     // The sums of the rows shown.
     const std::pair<int, int> sums[] = {{OperatorTableModel::Parameters, models::ParametersColumn},
                                         {OperatorTableModel::Memory, models::BytesColumn},

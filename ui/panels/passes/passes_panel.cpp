@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "core/passes/pass.h"
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/models/roles.h"
 #include "ui/panels/copy_rows.h"
@@ -144,7 +145,7 @@ void PassesPanel::fillReport() {
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
             auto* top = new QTreeWidgetItem(m_report, {text(report.pass)});
-            top->setText(NodeColumn, report.skipped.empty() ? (report.count == 1 ? tr("applied once") : tr("applied %1 times").arg(report.count)) : tr("skipped"));
+            top->setText(NodeColumn, report.skipped.empty() ? (report.count == 1 ? tr("applied once") : tr("applied %1 times").arg(context::countText(report.count))) : tr("skipped"));
             top->setText(WhyColumn, report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));
             if (report.compared) top->setText(OperatorColumn, tr("outputs agree"));

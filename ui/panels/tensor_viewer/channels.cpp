@@ -1,3 +1,4 @@
+#include "ui/context/count_text.h"
 #include "ui/panels/tensor_viewer/tensor_view.h"
 
 #include <QHBoxLayout>
@@ -31,7 +32,7 @@ class Channels : public TensorView {
         row->addWidget(m_bar);
         setFocusProxy(m_grid);
         connect(m_grid, &widgets::ImageGridView::currentPictureChanged, this, [this](int index) {
-            Q_EMIT pointed(index < 0 ? QString() : tr("channel %1 of %2").arg(index).arg(m_grid->pictureCount()),
+            Q_EMIT pointed(index < 0 ? QString() : tr("channel %1 of %2").arg(index).arg(context::countText(m_grid->pictureCount())),
                            std::numeric_limits<double>::quiet_NaN());
         });
         connect(m_grid, &widgets::ImageGridView::pictureActivated, this, [this](int index) {

@@ -41,6 +41,7 @@ class PlaneModel : public QAbstractTableModel {
         return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(1), kMostColumns));
     }
     QVariant headerData(int section, Qt::Orientation, int role) const override {
+        if (role == Qt::TextAlignmentRole) return alignment();
         return role == Qt::DisplayRole ? QVariant(section) : QVariant();
     }
     QString text(int row, int column) const {
@@ -52,7 +53,7 @@ class PlaneModel : public QAbstractTableModel {
             case Qt::ToolTipRole:
                 return m_plane.dtype() == tensor::DType::String ? QVariant(text(at.row(), at.column())) : QVariant();
             case Qt::TextAlignmentRole:
-                return QVariant((m_plane.dtype() == tensor::DType::String ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+                return alignment();
             case Qt::ForegroundRole:
             case Qt::BackgroundRole: {
                 if (m_plane.dtype() == tensor::DType::String) return {};
@@ -66,6 +67,8 @@ class PlaneModel : public QAbstractTableModel {
     }
 
   private:
+    QVariant alignment() const { return QVariant((m_plane.dtype() == tensor::DType::String ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter); }
+
     tensor::Tensor m_plane;
 };
 

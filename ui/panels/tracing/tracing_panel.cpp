@@ -16,6 +16,7 @@
 #include <map>
 
 #include "core/document/tracers.h"
+#include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -156,7 +157,7 @@ void TracingPanel::fillLeaves() {
     m_leaves->clear();
     for (const auto& [name, count] : classes) {
         const auto holds = [&name = name](const std::vector<std::string>& list) { return std::find(list.begin(), list.end(), name) != list.end(); };
-        auto* item = new QListWidgetItem(tr("%1  ×%2").arg(models::shortClass(name)).arg(count), m_leaves);
+        auto* item = new QListWidgetItem(tr("%1  ×%2").arg(models::shortClass(name), context::countText(count)), m_leaves);
         item->setToolTip(QString::fromStdString(name));
         item->setData(Qt::UserRole, QString::fromStdString(name));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
@@ -196,10 +197,10 @@ void TracingPanel::showResult() {
         unvisited += module.visited ? 0 : 1;
     }
     for (const graph::ExprId id : whole.graph->main().order) guards += whole.graph->expr(id).op.name == "guard" ? 1 : 0;
-    QStringList words{tr("%1 operations").arg(whole.graph->main().order.size())};
-    if (failed) words << tr("modules that could not be traced: %1").arg(failed);
-    if (unvisited) words << tr("modules never called: %1").arg(unvisited);
-    if (guards) words << tr("guards: %1").arg(guards);
+    QStringList words{tr("%1 operations").arg(context::countText(whole.graph->main().order.size()))};
+    if (failed) words << tr("modules that could not be traced: %1").arg(context::countText(failed));
+    if (unvisited) words << tr("modules never called: %1").arg(context::countText(unvisited));
+    if (guards) words << tr("guards: %1").arg(context::countText(guards));
     m_result->setText(words.join(QStringLiteral(", ")));
 }
 

@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/context/count_text.h"
 #include "ui/panels/copy_rows.h"
 #include "ui/panels/row_delegate.h"
 #include "ui/theme/icon.h"
@@ -130,8 +131,8 @@ WatchListPanel::WatchListPanel(InspectorContext& context, QWidget* parent)
     const auto count = [this, clear] {
         const int watches = m_watches->model().rowCount();
         const int ends = m_ends->model().rowCount();
-        m_tabs->setTabText(0, tr("Watch points  %1").arg(watches));
-        m_tabs->setTabText(1, tr("End points  %1").arg(ends));
+        m_tabs->setTabText(0, tr("Watch points  %1").arg(context::countText(watches)));
+        m_tabs->setTabText(1, tr("End points  %1").arg(context::countText(ends)));
         clear->setEnabled((m_tabs->currentIndex() == 0 ? watches : ends) > 0);
     };
     connect(&context, &InspectorContext::watchChanged, this, count);
