@@ -17,6 +17,7 @@
 #include "core/io/image/image.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/tool_button.h"
 
@@ -39,6 +40,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     : QFrame(parent),
       m_context(context),
       m_name(inputName),
+      m_grid(new QGridLayout(this)),
       m_type(new widgets::ElidedLabel),
       m_mode(new QComboBox),
       m_source(new QLineEdit),
@@ -74,18 +76,17 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     imageColumn->setSpacing(theme::kTight);
     imageColumn->addWidget(m_preset);
     imageColumn->addWidget(m_resize);
-    auto* grid = new QGridLayout(this);
-    grid->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kSmall);
-    grid->setVerticalSpacing(theme::kTight);
-    grid->setHorizontalSpacing(theme::kTight);
-    grid->setColumnStretch(1, 1);
-    grid->addWidget(name, 0, 0);
-    grid->addWidget(m_type, 0, 1, 1, 2);
-    grid->addWidget(m_mode, 1, 0);
-    grid->addWidget(m_source, 1, 1);
-    grid->addWidget(m_browse, 1, 2);
-    grid->addWidget(m_imageRow, 2, 0, 1, 3);
-    grid->addWidget(m_state, 3, 0, 1, 3);
+    m_grid->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kSmall);
+    m_grid->setVerticalSpacing(theme::kTight);
+    m_grid->setHorizontalSpacing(theme::kTight);
+    m_grid->setColumnStretch(1, 1);
+    auto* head = new widgets::FlowLayout(nullptr, theme::kMedium, 0);
+    m_grid->addLayout(head, 0, 0, 1, 3);
+    head->addWidget(name);
+    head->addWidget(m_type);
+    m_grid->addWidget(m_imageRow, 3, 0, 1, 3);
+    m_grid->addWidget(m_state, 4, 0, 1, 3);
+    arrange(false);
 
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
@@ -95,11 +96,26 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     refresh();
 }
 
+/// In a narrow panel the specification has a line of its own, else it would be a few letters wide.
+void InputEditor::arrange(bool isNarrow) {
+    m_isNarrow = isNarrow;
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_mode, m_source, m_browse}) m_grid->removeWidget(widget);
+    m_grid->addWidget(m_mode, 1, 0, 1, isNarrow ? 2 : 1);
+    m_grid->addWidget(m_browse, 1, 2);
+    m_grid->addWidget(m_source, isNarrow ? 2 : 1, isNarrow ? 0 : 1, 1, isNarrow ? 3 : 1);
+}
+
+void InputEditor::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    const bool isNarrow = width() - m_mode->sizeHint().width() - m_browse->sizeHint().width() < fontMetrics().horizontalAdvance(QStringLiteral("#rand(0,1,1,3,224,224)"));
+    if (isNarrow != m_isNarrow) arrange(isNarrow);
+}
+
 void InputEditor::refresh() {
     const ModelInput* input = m_context.input(m_name);
     if (!input) return;
     const QString type = QString::fromStdString(input->type.text());
-    m_type->setText(input->isDemanded ? tr("%1, as the layers want it").arg(type) : type);
+    m_type->setText(type);
     const QString& source = input->spec.source;
     const Mode mode = source.isEmpty() ? None
                       : source.startsWith(QLatin1String("#rand(0,0")) ? Zeros
@@ -114,14 +130,14 @@ void InputEditor::refresh() {
     m_imageRow->setVisible(mode == File && !isArrayFile(source));
     m_resize->setChecked(input->spec.image.resize);
     m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
-    QString state;
+    QString state = input->isDemanded ? tr("As the layers want it") : QString();
     theme::ColorRole role = theme::ColorRole::MutedText;
     if (input->error) {
         state = QString::fromStdString(input->error->what);
         if (!input->error->hint.empty()) state += QLatin1Char('\n') + QString::fromStdString(input->error->hint);
         role = theme::ColorRole::Error;
     } else if (input->value) {
-        state = tr("Given: %1").arg(models::shown(input->value->typeText()));
+        state += (state.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Given: %1").arg(models::shown(input->value->typeText()));
     }
     m_state->setText(state);
     m_state->setVisible(!state.isEmpty());

@@ -6,6 +6,7 @@
 
 class QCheckBox;
 class QComboBox;
+class QGridLayout;
 class QLabel;
 class QLineEdit;
 class QToolButton;
@@ -28,6 +29,7 @@ class InputEditor : public QFrame {
   protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     enum Mode { File, Random, Zeros, None };
@@ -35,9 +37,12 @@ class InputEditor : public QFrame {
     void commit();
     void browse();
     void showFile(const QString& path);
+    void arrange(bool isNarrow);
 
     context::InspectorContext& m_context;
     QString m_name;
+    QGridLayout* m_grid;
+    bool m_isNarrow = false;
     widgets::ElidedLabel* m_type;
     QComboBox* m_mode;
     QLineEdit* m_source;
