@@ -122,10 +122,15 @@ void HelpViewer::showItem(QListWidgetItem* item) {
     if (!item) return;
     const QString file = item->data(FileRole).toString();
     if (file.isEmpty())
-        return m_browser->setHtml(operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
+        return showOperatorPage(operatorPage(item->data(DomainRole).toString().toStdString(), item->data(NameRole).toString().toStdString()));
     QFile page(kFolder + file);
     if (!page.open(QIODevice::ReadOnly)) return;
     m_browser->setMarkdown(QString::fromUtf8(page.readAll()));
+    setType(*m_browser->document());
+}
+
+void HelpViewer::showOperatorPage(const QString& html) {
+    m_browser->setHtml(html);
     setType(*m_browser->document());
 }
 
@@ -155,7 +160,7 @@ void HelpViewer::showOperator(const graph::InternalGraph& graph, graph::ExprId i
         m_pages->setCurrentItem(found.first());
         m_pages->scrollToItem(found.first(), QAbstractItemView::PositionAtCenter);
     }
-    m_browser->setHtml(operatorPage(expr.op.domain, expr.op.name, &expr));
+    showOperatorPage(operatorPage(expr.op.domain, expr.op.name, &expr));
 }
 
 void HelpViewer::showOperators() {

@@ -35,6 +35,7 @@ class HelpViewer : public QDialog {
 
   private:
     void showItem(QListWidgetItem* item);
+    void showOperatorPage(const QString& html);
     void addOperators();
 
     widgets::SearchField* m_search;

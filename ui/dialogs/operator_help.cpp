@@ -1,5 +1,7 @@
 #include "ui/dialogs/operator_help.h"
 
+#include <algorithm>
+
 #include "core/ops/registry/registry.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
@@ -23,12 +25,18 @@ QString dtypeList(ops::DTypeSet set) {
 
 QString row(const QStringList& cells, const char* tag = "td") {
     QString text = QStringLiteral("<tr>");
-    for (const QString& cell : cells) text += QStringLiteral("<%1 style='padding: 2px 12px 2px 0'>%2</%1>").arg(QLatin1String(tag), cell);
+    for (const QString& cell : cells) text += QStringLiteral("<%1 align='left'>%2</%1>").arg(QLatin1String(tag), cell);
     return text + QStringLiteral("</tr>");
 }
 
-QString table(const QString& title, const QStringList& heading, const QList<QStringList>& rows) {
+/// Columns in which nothing stands are left out.
+QString table(const QString& title, QStringList heading, QList<QStringList> rows) {
     if (rows.isEmpty()) return {};
+    for (qsizetype column = heading.size(); column-- > 0;) {
+        if (std::any_of(rows.begin(), rows.end(), [column](const QStringList& cells) { return !cells[column].isEmpty(); })) continue;
+        heading.removeAt(column);
+        for (QStringList& cells : rows) cells.removeAt(column);
+    }
     QString text = QStringLiteral("<h3>%1</h3><table>").arg(title) + row(heading, "th");
     for (const QStringList& cells : rows) text += row(cells);
     return text + QStringLiteral("</table>");
