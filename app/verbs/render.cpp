@@ -119,7 +119,7 @@ base::Result<int> render(RenderOptions& options) {
         paging.landscape = options.landscape;
         paging.scale = options.pageScale;
         paging.size = kPageSizes.at(options.pages);
-        SONDE_TRY(canvas::exportPages(painter, {}, QString::fromStdString(options.output), paging));
+        SONDE_TRY(canvas::exportPages(painter, {}, canvas::pictureOf(painter), QString::fromStdString(options.output), paging));
         return 0;
     }
     SONDE_TRY(canvas::exportScene(painter, {}, QString::fromStdString(options.output), options.scale));

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "core/layout/dot_export.h"
 #include "ui/canvas/svg_device.h"
@@ -30,13 +31,38 @@ QByteArray svg(const ScenePainter& painter, const SceneMarks& marks) {
     return device.data();
 }
 
-QByteArray png(const ScenePainter& painter, const SceneMarks& marks, double scale) {
+/// Takes no more when nobody wants it: a large picture is packed for many seconds.
+class StoppableBuffer : public QBuffer {
+  public:
+    StoppableBuffer(QByteArray* bytes, const base::WorkContext& work) : QBuffer(bytes), m_work(work) { open(QIODevice::WriteOnly); }
+
+  protected:
+    qint64 writeData(const char* data, qint64 size) override { return m_work.cancelled() ? -1 : QBuffer::writeData(data, size); }
+
+  private:
+    const base::WorkContext& m_work;
+};
+
+QByteArray png(const ScenePainter& painter, const SceneMarks& marks, double scale, const base::WorkContext& work) {
     QByteArray bytes;
-    QBuffer buffer(&bytes);
-    buffer.open(QIODevice::WriteOnly);
-    sceneImage(painter, marks, pageOf(painter), scale).save(&buffer, "PNG");
+    StoppableBuffer buffer(&bytes, work);
+    const QImage image = sceneImage(painter, marks, pageOf(painter), scale);
+    work.report("Packing the picture");
+    if (!work.cancelled()) image.save(&buffer, "PNG");
     return bytes;
 }
+
+/// Lets a painter tell how far it is for as long as this lives.
+class WatchedPainting {
+  public:
+    WatchedPainting(const ScenePainter& painter, const base::WorkContext& work, std::size_t total) : m_steps(painter.steps()) { m_steps.begin(work, total); }
+    ~WatchedPainting() { m_steps.end(); }
+    WatchedPainting(const WatchedPainting&) = delete;
+    WatchedPainting& operator=(const WatchedPainting&) = delete;
+
+  private:
+    PaintSteps& m_steps;
+};
 
 /// Dates and random ids that the writer puts into a file are replaced by fixed ones of the same length, so that the
 /// offsets in the file stay right.
@@ -62,13 +88,20 @@ void fixVolatileParts(QByteArray& pdf) {
 }
 
 /// The writer keeps fonts in hash tables and writes them as those are ordered: while this lives, that is the same order
-/// in every process. Tables keep the seed that they were made with, so others are not disturbed.
+/// in every process. Tables keep the seed that they were made with, so others are not disturbed. One at a time.
 class FixedHashOrder {
   public:
-    FixedHashOrder() { QHashSeed::setDeterministicGlobalSeed(); }
+    FixedHashOrder() : m_lock(mutex()) { QHashSeed::setDeterministicGlobalSeed(); }
     ~FixedHashOrder() { QHashSeed::resetRandomGlobalSeed(); }
     FixedHashOrder(const FixedHashOrder&) = delete;
     FixedHashOrder& operator=(const FixedHashOrder&) = delete;
+
+  private:
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    std::lock_guard<std::mutex> m_lock;
 };
 
 /// Ten units are a point.
@@ -118,22 +151,28 @@ QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QR
     return image;
 }
 
-base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale) {
-    if (format == QLatin1String("svg")) return svg(painter, marks);
-    if (format == QLatin1String("pdf")) return pdf(painter, marks);
-    if (format == QLatin1String("png")) {
-        QByteArray bytes = png(painter, marks, scale);
-        if (bytes.isEmpty()) return base::usageError("there is not enough memory for a picture of that size", {}, "choose a smaller scale");
-        return bytes;
-    }
+base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMarks& marks, const QString& format, double scale,
+                                    const base::WorkContext& work) {
     const graph::InternalGraph& graph = painter.items().graph();
-    if (format == QLatin1String("dot")) return QByteArray::fromStdString(layout::sceneDot(graph, painter.index().scene()));
-    if (format == QLatin1String("json")) return QByteArray::fromStdString(layout::sceneJson(graph, painter.index().scene()));
-    return base::usageError("no picture can be written as '" + format.toStdString() + "'", {},
-                            "the file's name must end in .svg, .png, .pdf, .dot or .json");
+    const layout::SceneLayout& scene = painter.index().scene();
+    // Every item once, every line with its ports and its type.
+    const WatchedPainting watched(painter, work, scene.items.size() + 3 * scene.edges.size());
+    QByteArray bytes;
+    if (format == QLatin1String("svg")) bytes = svg(painter, marks);
+    else if (format == QLatin1String("pdf")) bytes = pdf(painter, marks);
+    else if (format == QLatin1String("png")) bytes = png(painter, marks, scale, work);
+    else if (format == QLatin1String("dot")) bytes = QByteArray::fromStdString(layout::sceneDot(graph, scene));
+    else if (format == QLatin1String("json")) bytes = QByteArray::fromStdString(layout::sceneJson(graph, scene));
+    else return base::usageError("no picture can be written as '" + format.toStdString() + "'", {},
+                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
+    if (work.cancelled()) return base::cancelled();
+    if (bytes.isEmpty()) return base::usageError("there is not enough memory for a picture of that size", {}, "choose a smaller scale");
+    return bytes;
 }
 
-QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const Paging& paging) {
+namespace {
+
+QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging, const base::WorkContext& work) {
     const FixedHashOrder order;
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -144,13 +183,11 @@ QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const 
         writer.setPageSize(QPageSize(paging.size));
         writer.setPageOrientation(paging.landscape ? QPageLayout::Landscape : QPageLayout::Portrait);
         writer.setPageMargins(QMarginsF(10, 10, 10, 10), QPageLayout::Millimeter);
-        paintPages(writer, painter, marks, pageOf(painter), paging);
+        paintPages(writer, painter, marks, area, paging, work);
     }
     fixVolatileParts(bytes);
     return bytes;
 }
-
-namespace {
 
 base::Result<void> write(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
@@ -162,12 +199,16 @@ base::Result<void> write(const QByteArray& bytes, const QString& path) {
 
 }  // namespace
 
-base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QString& path, const Paging& paging) {
-    return write(pagedPdf(painter, marks, paging), path);
+base::Result<void> exportPages(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QString& path,
+                               const Paging& paging, const base::WorkContext& work) {
+    const QByteArray bytes = pagedPdf(painter, marks, area, paging, work);
+    if (work.cancelled()) return base::cancelled();
+    return write(bytes, path);
 }
 
-base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& marks, const QString& path, double scale) {
-    SONDE_ASSIGN(const QByteArray bytes, sceneBytes(painter, marks, QFileInfo(path).suffix().toLower(), scale));
+base::Result<void> exportScene(const ScenePainter& painter, const SceneMarks& marks, const QString& path, double scale,
+                               const base::WorkContext& work) {
+    SONDE_ASSIGN(const QByteArray bytes, sceneBytes(painter, marks, QFileInfo(path).suffix().toLower(), scale, work));
     return write(bytes, path);
 }
 

@@ -476,26 +476,19 @@ QString GraphCanvas::textTwin() const {
     return m_painter ? sceneAsText(m_painter->items().graph(), *scene()) : QString();
 }
 
-base::Result<void> GraphCanvas::exportTo(const QString& path, double scale) const {
-    if (!m_painter) return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture");
-    return exportScene(*m_painter, m_marks, path, scale);
+GraphCanvas::Snapshot GraphCanvas::snapshot() const {
+    if (!m_painter) return {};
+    return {m_painter->again(m_painter->items().style()), m_marks, pictureOf(*m_painter)};
 }
 
-base::Result<void> GraphCanvas::exportPages(const QString& path, const Paging& paging) const {
-    if (!m_painter) return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture");
-    return canvas::exportPages(*m_painter, m_marks, path, paging);
-}
-
-int GraphCanvas::print(QPagedPaintDevice& device, const Paging& paging, bool whole) const {
-    if (!m_painter) return 0;
-    CanvasStyle look = style();
-    look.scheme = theme::Scheme::Light;
+GraphCanvas::Snapshot GraphCanvas::snapshotForPaper(bool whole) const {
+    if (!m_painter) return {};
+    CanvasStyle look = m_painter->items().style();
     SceneMarks marks = m_marks;
-    if (marks.coloring) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), look.scheme);
-    const ScenePainter painter(m_painter->sharedIndex(), m_context.sharedGraph(), m_measure, look);
-    const QRectF all = pictureOf(painter);
-    const QRectF area = whole ? all : m_camera.visible(size()).intersected(all);
-    return area.isEmpty() ? 0 : paintPages(device, painter, marks, area, paging);
+    if (marks.coloring && look.scheme != theme::Scheme::Light) marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), theme::Scheme::Light);
+    look.scheme = theme::Scheme::Light;
+    const QRectF all = pictureOf(*m_painter);
+    return {m_painter->again(look), std::move(marks), whole ? all : m_camera.visible(size()).intersected(all)};
 }
 
 QImage GraphCanvas::picture(double scale) const {

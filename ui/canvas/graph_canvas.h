@@ -78,6 +78,17 @@ class GraphCanvas : public QWidget {
     QSize sizeHint() const override { return {900, 700}; }
     QSize minimumSizeHint() const override { return {200, 150}; }
 
+    /// What is drawn now, for exportScene() and the like on a worker. It stays as it is whatever happens here; no painter
+    /// if there is no picture yet.
+    struct Snapshot {
+        std::shared_ptr<const sonde::canvas::ScenePainter> painter;
+        sonde::canvas::SceneMarks marks;
+        QRectF area;  ///< of the whole picture, or what the canvas shows
+    };
+    Snapshot snapshot() const;
+    /// On a light ground whatever the theme.
+    Snapshot snapshotForPaper(bool whole) const;
+
   public Q_SLOTS:
     void fit();
     void fitSelection();
@@ -117,11 +128,6 @@ class GraphCanvas : public QWidget {
     void setOverviewVisible(bool visible);
     void setLegendVisible(bool visible);
 
-    /// The whole graph as it is opened now. The format is the file name's ending: svg, png, pdf, dot or json.
-    sonde::base::Result<void> exportTo(const QString& path, double scale = 2.0) const;
-    sonde::base::Result<void> exportPages(const QString& path, const sonde::canvas::Paging& paging) const;
-    /// Onto paper: the whole graph, or what the canvas shows; on a light ground whatever the theme. Number of pages.
-    int print(QPagedPaintDevice& device, const sonde::canvas::Paging& paging, bool whole) const;
     /// What the canvas shows, for the clipboard.
     QImage picture(double scale = 2.0) const;
 

@@ -40,7 +40,9 @@ class ItemPainter {
 
     const CanvasStyle& style() const { return m_style; }
     const TextMeasure& measure() const { return *m_measure; }
+    const std::shared_ptr<const TextMeasure>& sharedMeasure() const { return m_measure; }
     const graph::InternalGraph& graph() const { return *m_graph; }
+    const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_graph; }
 
   private:
     struct Look;

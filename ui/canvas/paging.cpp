@@ -38,9 +38,16 @@ std::vector<Sheet> sheetsOf(const QRectF& picture, const QSizeF& room) {
     return sheets;
 }
 
-int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging) {
-    const CanvasStyle& style = painter.items().style();
-    const QSizeF page = device.pageLayout().paintRect(QPageLayout::Point).size();
+namespace {
+
+/// The pieces of an area and how large they are drawn, in points per unit.
+struct Plan {
+    std::vector<Sheet> sheets;
+    double scale = 1;
+    QSizeF page;  ///< what may be drawn on, in points
+};
+
+Plan planOf(const QRectF& area, const QSizeF& page, const Paging& paging) {
     const QSizeF room(page.width(), page.height() - kFooter);
     double scale = std::clamp(paging.scale, Paging::kLeastScale, Paging::kLargestScale);
     const double whole = std::min({1.0, room.width() / area.width(), room.height() / area.height()});
@@ -48,31 +55,77 @@ int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const Sce
     // A graph of a hundred thousand nodes must not fill the printer's tray.
     const auto pages = [&] { return piecesOf(area.width(), room.width() / scale) * piecesOf(area.height(), room.height() / scale); };
     while (pages() > kMostPages) scale *= 0.8;
-    const std::vector<Sheet> sheets = sheetsOf(area, room / scale);
+    std::vector<Sheet> sheets = sheetsOf(area, room / scale);
+    return {std::move(sheets), scale, page};
+}
+
+/// The painter's units are points.
+void paintSheet(QPainter& p, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Plan& plan, std::size_t number) {
     const QString title = QString::fromStdString(painter.items().graph().name);
+    const Sheet& sheet = plan.sheets[number];
+    p.save();
+    const QSizeF drawn = sheet.area.intersected(area).size() * plan.scale;
+    p.setClipRect(QRectF(QPointF(), drawn));
+    p.fillRect(QRectF(QPointF(), drawn), painter.items().style().color(theme::ColorRole::Canvas));
+    p.scale(plan.scale, plan.scale);
+    p.translate(-sheet.area.topLeft());
+    painter.paint(p, marks, sheet.area.intersected(area), 1.0);
+    p.restore();
+    const std::size_t count = plan.sheets.size();
+    const QString text = count > 1 ? QStringLiteral("%1 \u2014 page %2 of %3, row %4, column %5").arg(title).arg(number + 1).arg(count).arg(sheet.row + 1).arg(sheet.column + 1)
+                                   : title;
+    const QFont font = canvasFont(TextRole::Small, 1.0);
+    p.setFont(font);
+    p.setPen(theme::color(theme::ColorRole::Text, theme::Scheme::Light));  // paper is white whatever the picture is
+    p.drawText(QPointF(0, plan.page.height() - 3), text);
+}
+
+/// Tells how far one of several sheets is, or how far the only one is.
+void watch(const ScenePainter& painter, const Plan& plan, std::size_t number, const base::WorkContext& work) {
+    const layout::SceneLayout& scene = painter.index().scene();
+    if (plan.sheets.size() > 1) work.report("Painting", number, plan.sheets.size());
+    painter.steps().begin(work, plan.sheets.size() > 1 ? 0 : scene.items.size() + 3 * scene.edges.size());
+}
+
+}  // namespace
+
+int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging,
+               const base::WorkContext& work) {
+    const Plan plan = planOf(area, device.pageLayout().paintRect(QPageLayout::Point).size(), paging);
     QPainter p(&device);
-    for (std::size_t i = 0; i < sheets.size(); ++i) {
+    for (std::size_t i = 0; i < plan.sheets.size() && !work.cancelled(); ++i) {
         if (i > 0) device.newPage();
-        const Sheet& sheet = sheets[i];
+        watch(painter, plan, i, work);
         p.save();
         p.scale(device.logicalDpiX() / 72.0, device.logicalDpiY() / 72.0);
-        p.save();
-        const QSizeF drawn = sheet.area.intersected(area).size() * scale;
-        p.setClipRect(QRectF(QPointF(), drawn));
-        p.fillRect(QRectF(QPointF(), drawn), style.color(theme::ColorRole::Canvas));
-        p.scale(scale, scale);
-        p.translate(-sheet.area.topLeft());
-        painter.paint(p, marks, sheet.area.intersected(area), 1.0);
-        p.restore();
-        QString text = sheets.size() > 1 ? QStringLiteral("%1 \u2014 page %2 of %3, row %4, column %5").arg(title).arg(i + 1).arg(sheets.size()).arg(sheet.row + 1).arg(sheet.column + 1)
-                                         : title;
-        QFont font = canvasFont(TextRole::Small, 1.0);
-        p.setFont(font);
-        p.setPen(theme::color(theme::ColorRole::Text, theme::Scheme::Light));  // paper is white whatever the picture is
-        p.drawText(QPointF(0, page.height() - 3), text);
+        paintSheet(p, painter, marks, area, plan, i);
         p.restore();
     }
-    return static_cast<int>(sheets.size());
+    painter.steps().end();
+    return static_cast<int>(plan.sheets.size());
+}
+
+PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QSizeF& page, const Paging& paging,
+                          const base::WorkContext& work) {
+    constexpr std::size_t kMost = 48;
+    constexpr double kPixels = 24e6;  // of all pages together
+    const Plan plan = planOf(area, page, paging);
+    PagePictures made;
+    made.pages = static_cast<int>(plan.sheets.size());
+    const std::size_t shown = std::min(plan.sheets.size(), kMost);
+    const double density = std::min(4.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
+    for (std::size_t i = 0; i < shown && !work.cancelled(); ++i) {
+        QImage picture((page * density).toSize(), QImage::Format_RGB32);
+        picture.fill(Qt::white);
+        watch(painter, plan, i, work);
+        QPainter p(&picture);
+        p.scale(density, density);
+        paintSheet(p, painter, marks, area, plan, i);
+        p.end();
+        made.pictures.push_back(std::move(picture));
+    }
+    painter.steps().end();
+    return made;
 }
 
 }  // namespace sonde::canvas

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QImage>
 #include <QPageSize>
 #include <QRectF>
 
@@ -35,6 +36,16 @@ QRectF pictureOf(const ScenePainter& painter);
 
 /// Draws an area of a scene onto the pages of a printer or PDF file, vector and with text as text; every page says which it
 /// is. Size, margins and orientation of the device are set already. Returns the number of pages.
-int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging);
+int paintPages(QPagedPaintDevice& device, const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const Paging& paging,
+               const base::WorkContext& work = {});
+
+/// The same for a preview: the first pages as pictures, on any thread, and how many there are.
+struct PagePictures {
+    std::vector<QImage> pictures;
+    int pages = 0;
+};
+/// `page`: what may be drawn on, in points.
+PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, const QSizeF& page, const Paging& paging,
+                          const base::WorkContext& work = {});
 
 }  // namespace sonde::canvas

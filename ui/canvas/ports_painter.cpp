@@ -68,6 +68,7 @@ void ScenePainter::paintPorts(QPainter& painter, const std::vector<std::uint32_t
     const bool close = detailAt(scale) == Detail::Close;
     const QColor ink = m_items.style().color(ColorRole::Edge);
     for (const std::uint32_t id : edges) {
+        if (!m_steps.goOn()) return;
         const layout::SceneEdge& edge = scene.edges[id];
         if (edge.path.empty() || edge.values.empty()) continue;
         // Dots where it passes borders of open boxes on the way from one item to the other.

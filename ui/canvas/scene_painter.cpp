@@ -49,6 +49,10 @@ ScenePainter::ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_
     : m_index(std::move(index)), m_items(std::move(graph), std::move(measure), style),
       m_labelFont(canvasFont(TextRole::Small, style.textScale)), m_labelState(m_index->scene().edges.size(), -1) {}
 
+std::shared_ptr<ScenePainter> ScenePainter::again(const CanvasStyle& style) const {
+    return std::make_shared<ScenePainter>(m_index, m_items.sharedGraph(), m_items.sharedMeasure(), style);
+}
+
 void ScenePainter::paintEdge(QPainter& painter, std::uint32_t id, const QPen& pen, double arrow, const QRectF& area) const {
     const layout::SceneEdge& edge = m_index->scene().edges[id];
     if (edge.path.empty()) return;
@@ -71,6 +75,7 @@ void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t
         painter.setPen(QPen(color, 0));
         QList<QLineF> lines;
         for (const std::uint32_t id : edges) {
+            if (!m_steps.goOn()) break;
             const layout::Path& path = m_index->scene().edges[id].path;
             for (std::size_t i = 0; i + 3 < path.points.size(); i += 3)
                 lines.emplaceBack(toQt(path.points[i]), toQt(path.points[i + 3]));
@@ -81,6 +86,7 @@ void ScenePainter::paintEdges(QPainter& painter, const std::vector<std::uint32_t
     }
     QPen pen(color, seenWidth(kEdgeWidth, scale), Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
     for (const std::uint32_t id : edges) {
+        if (!m_steps.goOn()) return;
         const double width = m_items.style().edgeWidths ? sizeWidth(m_items.graph(), m_index->scene().edges[id]) : kEdgeWidth;
         pen.setWidthF(seenWidth(width, scale));
         paintEdge(painter, id, pen, kArrow + std::max(0.0, width - kEdgeWidth), area);
@@ -146,6 +152,7 @@ void ScenePainter::paintLabels(QPainter& painter, const std::vector<std::uint32_
     const CanvasStyle& style = m_items.style();
     const TextMeasure& measure = m_items.measure();
     for (const std::uint32_t id : edges) {
+        if (!m_steps.goOn()) return;
         if (!labelShown(id)) continue;
         const QRectF rect = labelRect(id);
         const QString text = measure.elided(TextRole::Small, edgeText(m_items.graph(), m_index->scene().edges[id]), kWidestLabel);
@@ -168,15 +175,15 @@ void ScenePainter::paint(QPainter& painter, const SceneMarks& marks, const QRect
     painter.setRenderHint(QPainter::Antialiasing, detail != Detail::Block);
     painter.setRenderHint(QPainter::TextAntialiasing);
     for (const std::uint32_t id : found.items)
-        if (scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+        if (scene.items[id].what.open && m_steps.goOn()) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     paintEdges(painter, found.edges, scale, around);
     if (detail >= Detail::Full) {
         paintPorts(painter, found.edges, scale);
         for (const std::uint32_t id : found.items)
-            if (scene.items[id].what.open) m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})), marks.of(layout::ItemId(std::size_t{id})));
+            if (scene.items[id].what.open && m_steps.goOn()) m_items.paintOpenTitle(painter, scene.items[id], m_index->depth(layout::ItemId(std::size_t{id})), marks.of(layout::ItemId(std::size_t{id})));
     }
     for (const std::uint32_t id : found.items)
-        if (!scene.items[id].what.open) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
+        if (!scene.items[id].what.open && m_steps.goOn()) m_items.paint(painter, *m_index, layout::ItemId(std::size_t{id}), marks, scale);
     if (scale >= kLabelScale) paintLabels(painter, found.edges);
     if (detail < Detail::Full) paintFarTitles(painter, found.items, scale);
 }
@@ -213,7 +220,7 @@ void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint
     };
     for (const std::uint32_t id : items) {
         const layout::SceneItem& item = scene.items[id];
-        if (!isTitled(item)) continue;
+        if (!isTitled(item) || !m_steps.goOn()) continue;
         if (const QRectF plate = plateOf(layout::ItemId(std::size_t{id})); !plate.isEmpty()) m_items.paintFarTitle(painter, item, scale, plate);
     }
 }
@@ -234,6 +241,7 @@ void ScenePainter::paintWithin(QPainter& painter, const SceneMarks& marks, layou
             continue;
         }
         const layout::SceneItem& item = m_index->scene().item(step.item);
+        if (!m_steps.goOn()) return;
         groups.enter(spokenText(m_items.graph(), item));
         m_items.paint(painter, *m_index, step.item, marks, scale);
         stack.push_back({step.item, true});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ui/canvas/item_painter.h"
+#include "ui/canvas/paint_steps.h"
 
 namespace sonde::canvas {
 
@@ -18,6 +19,11 @@ class ScenePainter {
   public:
     ScenePainter(std::shared_ptr<const SceneIndex> index, std::shared_ptr<const graph::InternalGraph> graph,
                  std::shared_ptr<const TextMeasure> measure, const CanvasStyle& style);
+
+    /// Another one for the same scene, to be used on another thread. Call it on the thread of this one.
+    std::shared_ptr<ScenePainter> again(const CanvasStyle& style) const;
+    /// What watches long paintings.
+    PaintSteps& steps() const { return m_steps; }
 
     const SceneIndex& index() const { return *m_index; }
     const std::shared_ptr<const SceneIndex>& sharedIndex() const { return m_index; }
@@ -65,6 +71,7 @@ class ScenePainter {
     std::shared_ptr<const SceneIndex> m_index;
     ItemPainter m_items;
     QFont m_labelFont;
+    mutable PaintSteps m_steps;
     mutable std::vector<signed char> m_labelState;  ///< by edge: unknown, shown, not shown
     mutable std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> m_labelCells;  ///< made when first asked for
     mutable std::unordered_map<std::uint32_t, double> m_titleRoom;  ///< by open box, as asked for

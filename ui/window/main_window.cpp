@@ -281,7 +281,7 @@ void MainWindow::refreshActions() {
     state.setFlag(Need::Selection, !selection.isNone());
     state.setFlag(Need::Module, selection.scope.valid());
     state.setFlag(Need::Idle, !m_context.isRunning());
-    state.setFlag(Need::Running, m_context.isRunning());
+    state.setFlag(Need::Running, m_context.isRunning() || !m_writers.empty());
     state.setFlag(Need::Values, m_context.recording() != nullptr);
     state.setFlag(Need::Value, selection.node.valid() && m_context.value(selection.node));
     state.setFlag(Need::CanGoBack, m_context.canGoBack());
@@ -374,7 +374,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 // --- files ----------------------------------------------------------------------------------------------------------
 
 bool MainWindow::isIdle() const {
-    return !m_context.isBusy() && (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
+    return m_writers.empty() && !m_context.isBusy() && (!m_context.hasModel() || (m_canvas->isIdle() && (!m_second || m_second->isIdle())));
 }
 
 /// A sample has its own picture as input, also when it was opened by name; a file that the user chose before stays.

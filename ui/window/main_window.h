@@ -2,6 +2,7 @@
 
 #include <QMainWindow>
 
+#include <functional>
 #include <map>
 
 #include "ui/actions/action_registry.h"
@@ -61,6 +62,9 @@ class MainWindow : public QMainWindow {
     void open(const QString& location) { m_context.open(location); }
     /// Opens a sample of the start page with its picture as input.
     void openSample(int index);
+    /// Writes the whole graph as it is opened now, beside the window. The name's ending gives the format: svg, png, pdf, dot, json.
+    void exportTo(const QString& file);
+    void exportPagesTo(const QString& file);
     /// Shows a panel and gives it the focus.
     void showPanel(const QString& panel);
     /// Nothing is being loaded, laid out, painted or run.
@@ -120,6 +124,8 @@ class MainWindow : public QMainWindow {
     void saveValues();
     void exportPicture(const QString& suffix);
     void exportPages();
+    void write(const QString& file, std::function<base::Result<void>(const base::WorkContext&)> work);
+    void cancelWork();
     void printPicture();
     void compareWithFile();
     void goToDifference(int step);
@@ -151,8 +157,9 @@ class MainWindow : public QMainWindow {
     FocusBar* m_focusBar = nullptr;
     bool m_linked = false;
     /// The graphs for which pairs of nodes are known, and the pairs: see analysis::matchNodes().
-    std::pair<std::shared_ptr<const graph::InternalGraph>, std::shared_ptr<const graph::InternalGraph>> m_matched;
+    std::pair<std::weak_ptr<const graph::InternalGraph>, std::weak_ptr<const graph::InternalGraph>> m_matched;
     std::vector<graph::NodeId> m_match;
+    std::vector<context::Job*> m_writers;  ///< files that are being written
     bool m_following = false;  ///< the selection comes from another window
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;

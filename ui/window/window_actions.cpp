@@ -155,7 +155,7 @@ void MainWindow::bindGoActions() {
 
 void MainWindow::bindRunActions() {
     m_actions.bind("run.start", this, [this] { m_context.run(); });
-    m_actions.bind("run.cancel", this, [this] { m_context.cancel(); });
+    m_actions.bind("run.cancel", this, [this] { cancelWork(); });
     m_actions.bindToggle("run.live", this, [this](bool on) { m_context.setLive(on); });
     m_actions.bind("run.to_here", this, [this] { m_context.runTo(actedOn()); });
     m_actions.bind("run.watch", this, [this] {

@@ -104,9 +104,7 @@ void MainWindow::exportPicture(const QString& suffix) {
     dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() + QLatin1Char('.') + suffix);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
         keepFolder(file);
-        const base::Result<void> written = canvas()->exportTo(file);
-        if (!written) return m_context.report(written.error());
-        m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
+        exportTo(file);
     });
     dialog->open();
 }
@@ -229,7 +227,7 @@ graph::NodeId MainWindow::counterpart(const context::InspectorContext& there) {
     const auto& here = m_context.document()->graph;
     const auto& other = there.document()->graph;
     if (here == other) return m_context.selection().node;
-    if (m_matched.first != here || m_matched.second != other) {
+    if (m_matched.first.lock() != here || m_matched.second.lock() != other) {
         m_matched = {here, other};
         m_match = analysis::matchNodes(*here, *other);
     }

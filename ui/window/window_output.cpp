@@ -5,14 +5,17 @@
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QSettings>
+#include <QStatusBar>
 
 #include "ui/canvas/card_labels.h"
+#include "ui/canvas/export.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/item_text.h"
 #include "ui/context/stored.h"
 #include "ui/dialogs/labels_dialog.h"
 #include "ui/dialogs/print_dialog.h"
 #include "ui/dialogs/text_dialog.h"
+#include "ui/widgets/progress_strip.h"
 #include "ui/window/main_window.h"
 #include "ui/window/recent_files.h"
 
@@ -25,10 +28,74 @@ canvas::Paging pagingOf(const dialogs::PrintChoice& choice) {
     paging.onePage = choice.onePage;
     paging.landscape = choice.landscape;
     paging.scale = choice.scale;
+    paging.size = choice.size;
     return paging;
 }
 
+base::Result<void> noPicture(const base::WorkContext&) { return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture"); }
+
+dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
+    const bool isEmpty = !shown.painter || shown.area.isEmpty();
+    dialogs::PrintSource source;
+    source.preview = [=](const QSizeF& page, const base::WorkContext& work) -> dialogs::PrintSource::Preview {
+        if (isEmpty) return {};
+        canvas::PagePictures made = canvas::pagePictures(*shown.painter, shown.marks, shown.area, page, paging, work);
+        return {std::move(made.pictures), made.pages};
+    };
+    source.print = [=](QPrinter& printer, const base::WorkContext& work) {
+        if (!isEmpty) canvas::paintPages(printer, *shown.painter, shown.marks, shown.area, paging, work);
+    };
+    source.writePdf = [=](const QString& path, const base::WorkContext& work) {
+        return isEmpty ? noPicture(work) : canvas::exportPages(*shown.painter, shown.marks, shown.area, path, paging, work);
+    };
+    return source;
+}
+
 }  // namespace
+
+/// Painting a large graph takes seconds: it is done beside the window, each file by itself.
+void MainWindow::write(const QString& file, std::function<base::Result<void>(const base::WorkContext&)> work) {
+    auto* job = new context::Job(this);
+    auto* progress = new widgets::ProgressStrip;
+    statusBar()->addWidget(progress, 1);
+    m_writers.push_back(job);
+    connect(progress, &widgets::ProgressStrip::cancelRequested, job, &context::Job::cancel);
+    connect(job, &context::Job::progressed, progress, [progress](const base::Progress& now) {
+        progress->setProgress(QString::fromStdString(now.what), static_cast<qint64>(now.done), static_cast<qint64>(now.total));
+    });
+    connect(job, &context::Job::finished, this, [this, job, progress] {
+        std::erase(m_writers, job);
+        progress->deleteLater();
+        job->deleteLater();
+        refreshActions();
+    });
+    progress->start(tr("Saving %1").arg(QFileInfo(file).fileName()));
+    refreshActions();
+    job->start(std::move(work), [this, file](const base::Result<void>& written) {
+        if (written) m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
+        else if (written.error().kind == base::ErrorKind::Cancelled) m_context.report(context::Message{base::Severity::Info, tr("The picture was not saved"), file, {}, {}});
+        else m_context.report(written.error());
+    });
+}
+
+void MainWindow::cancelWork() {
+    if (m_context.isRunning()) return m_context.cancel();
+    for (context::Job* job : m_writers) job->cancel();
+}
+
+void MainWindow::exportTo(const QString& file) {
+    const canvas::GraphCanvas::Snapshot shown = canvas()->snapshot();
+    if (!shown.painter) return write(file, noPicture);
+    write(file, [shown, file](const base::WorkContext& work) { return canvas::exportScene(*shown.painter, shown.marks, file, 2.0, work); });
+}
+
+void MainWindow::exportPagesTo(const QString& file) {
+    const canvas::GraphCanvas::Snapshot shown = canvas()->snapshot();
+    if (!shown.painter) return write(file, noPicture);
+    canvas::Paging paging;
+    paging.onePage = false;
+    write(file, [shown, file, paging](const base::WorkContext& work) { return canvas::exportPages(*shown.painter, shown.marks, shown.area, file, paging, work); });
+}
 
 void MainWindow::exportPages() {
     auto* dialog = new QFileDialog(this, tr("Export PDF on Pages"), context::stored(QStringLiteral("files/folder")).toString(), tr("PDF file (*.pdf)"));
@@ -37,19 +104,15 @@ void MainWindow::exportPages() {
     dialog->setDefaultSuffix(QStringLiteral("pdf"));
     dialog->selectFile(QFileInfo(shortLocation(m_context.location())).completeBaseName() + QStringLiteral("-pages.pdf"));
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
-        canvas::Paging paging;
-        paging.onePage = false;
-        const base::Result<void> written = canvas()->exportPages(file, paging);
-        if (!written) return m_context.report(written.error());
-        m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
+        exportPagesTo(file);
     });
     dialog->open();
 }
 
 void MainWindow::printPicture() {
     if (!canvas()->scene()) return;
-    auto* dialog = new dialogs::PrintDialog({}, [shown = QPointer(canvas())](QPrinter& printer, const dialogs::PrintChoice& choice) {
-        return shown ? shown->print(printer, pagingOf(choice), choice.whole) : 0;
+    auto* dialog = new dialogs::PrintDialog({}, [shown = QPointer(canvas())](const dialogs::PrintChoice& choice) {
+        return printSource(shown ? shown->snapshotForPaper(choice.whole) : canvas::GraphCanvas::Snapshot(), pagingOf(choice));
     }, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
