@@ -41,6 +41,7 @@ class TestTwoCanvases : public test::WindowFixture {
     void theFirstCanBeClosed();
     void theSplitIsRemembered();
     void anotherModelStandsBeside();
+    void pairsLetGoOfClosedModels();
 
   private:
     GraphCanvas* first() { return m_window->canvas(0); }
@@ -241,6 +242,20 @@ void TestTwoCanvases::anotherModelStandsBeside() {
         QVERIFY2(there.qualname == context().selection().qualname || there.qualname == folded, qPrintable(there.qualname));
     }
     QVERIFY2(found > static_cast<int>(convs.size()) / 2, qPrintable(QString::number(found)));
+}
+
+/// Pairs of nodes are kept for as long as both graphs are there, not longer.
+void TestTwoCanvases::pairsLetGoOfClosedModels() {
+    open(file("unet_small.onnx"));
+    MainWindow* other = m_window->openBeside(file("unet_small.trace.pt"));
+    QTRY_VERIFY_WITH_TIMEOUT(other->context().hasModel() && other->isIdle(), 60000);
+    context().select(find("op:Conv").front());
+    QVERIFY(!other->context().selection().isNone());
+    const std::weak_ptr<const graph::InternalGraph> there = other->context().document()->graph, here = context().document()->graph;
+    other->context().close();
+    QTRY_VERIFY_WITH_TIMEOUT(there.expired(), 10000);
+    context().close();
+    QTRY_VERIFY_WITH_TIMEOUT(here.expired(), 10000);
 }
 
 QTEST_MAIN(TestTwoCanvases)
