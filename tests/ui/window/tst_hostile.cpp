@@ -136,7 +136,7 @@ void TestHostile::drawn() {
         QVERIFY(more && more->isVisibleTo(more->parentWidget()));
         QCOMPARE(more->text(), QStringLiteral("9,968 more inputs"));
         more->click();
-        QCOMPARE(more->text(), QStringLiteral("9936 more inputs"));
+        QCOMPARE(more->text(), QStringLiteral("9,936 more inputs"));
     } else {
         QVERIFY(more && !more->isVisibleTo(more->parentWidget()));
     }
