@@ -41,30 +41,33 @@ namespace {
 /// Containers may hold each other (and, by way of a script, themselves): stop at some depth.
 constexpr int kDepthLimit = 8;
 
-std::string typeTextOf(const Value& value, int depth);
+/// So many parts are named: pairs of pairs are soon a billion.
+constexpr int kMostTypes = 200;
 
-std::string joinTypes(const ValueList& items, int depth) {
+std::string typeTextOf(const Value& value, int depth, int& left);
+
+std::string joinTypes(const ValueList& items, int depth, int& left) {
     std::string text;
-    for (std::size_t i = 0; i < items.size() && i < 8; ++i) text += (i ? ", " : "") + typeTextOf(items[i], depth + 1);
+    for (std::size_t i = 0; i < items.size() && i < 8; ++i) text += (i ? ", " : "") + typeTextOf(items[i], depth + 1, left);
     if (items.size() > 8) text += ", …";
     return text;
 }
 
-std::string typeTextOf(const Value& value, int depth) {
-    if (depth > kDepthLimit) return "…";
+std::string typeTextOf(const Value& value, int depth, int& left) {
+    if (depth > kDepthLimit || --left < 0) return "…";
     switch (value.kind()) {
         case ValueKind::Tensor: return value.tensor().typeText();
-        case ValueKind::List: return "[" + joinTypes(value.items(), depth) + "]";
-        case ValueKind::Tuple: return "(" + joinTypes(value.items(), depth) + ")";
-        case ValueKind::Sequence: return "sequence(" + joinTypes(value.items(), depth) + ")";
-        case ValueKind::Optional: return "optional(" + joinTypes(value.items(), depth) + ")";
+        case ValueKind::List: return "[" + joinTypes(value.items(), depth, left) + "]";
+        case ValueKind::Tuple: return "(" + joinTypes(value.items(), depth, left) + ")";
+        case ValueKind::Sequence: return "sequence(" + joinTypes(value.items(), depth, left) + ")";
+        case ValueKind::Optional: return "optional(" + joinTypes(value.items(), depth, left) + ")";
         case ValueKind::Object: return value.object() ? value.object()->typeName() : "object";
         case ValueKind::Dict: {
             std::string text = "{";
             std::size_t count = 0;
             for (const auto& [key, item] : value.dictItems()) {
                 if (count == 8) return text + ", …}";
-                text += (count++ ? ", " : "") + key.text(40) + ": " + typeTextOf(item, depth + 1);
+                text += (count++ ? ", " : "") + key.text(40) + ": " + typeTextOf(item, depth + 1, left);
             }
             return text + "}";
         }
@@ -168,7 +171,10 @@ bool identicalLists(const ValueList& a, const ValueList& b) {
 
 }  // namespace
 
-std::string Value::typeText() const { return typeTextOf(*this, 0); }
+std::string Value::typeText() const {
+    int left = kMostTypes;
+    return typeTextOf(*this, 0, left);
+}
 
 std::string Value::text(std::size_t limit) const {
     std::string result;

@@ -396,12 +396,15 @@ void MainWindow::openSample(int index) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
+    const QList<QUrl> urls = event->mimeData()->urls();  // a list of addresses may have none in it
+    if (!urls.isEmpty() && urls.first().isLocalFile()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.isEmpty() || !urls.first().isLocalFile()) return;
     event->acceptProposedAction();
-    dropFile(event->mimeData()->urls().first().toLocalFile());
+    dropFile(urls.first().toLocalFile());
 }
 
 /// A picture or an array is an input if a model is open that has one; everything else is a model.

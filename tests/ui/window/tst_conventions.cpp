@@ -206,6 +206,20 @@ const std::vector<TestConventions::Row>& TestConventions::mouseRows() {
              QApplication::sendEvent(t.m_window.get(), &drop);
              return t.context().inputs().front().spec.source.endsWith(QStringLiteral("chelsea.png"));
          }},
+        {"a list of no files is dropped in vain", "", {}, [](T& t) {
+             QMimeData data;
+             data.setData(QStringLiteral("text/uri-list"), QByteArray("\r\n"));
+             if (!data.hasUrls() || !data.urls().isEmpty()) return false;
+             for (QWidget* widget : std::initializer_list<QWidget*>{t.m_window.get(), t.m_window->findChild<QWidget*>(QStringLiteral("input.") + t.context().inputs().front().name)}) {
+                 if (!widget) return false;
+                 QDragEnterEvent enter(QPoint(5, 5), Qt::CopyAction, &data, Qt::LeftButton, {});
+                 enter.ignore();
+                 QApplication::sendEvent(widget, &enter);
+                 QDropEvent drop(QPointF(5, 5), Qt::CopyAction, &data, Qt::LeftButton, {});
+                 QApplication::sendEvent(widget, &drop);
+             }
+             return t.context().hasModel();
+         }},
     };
     return rows;
 }

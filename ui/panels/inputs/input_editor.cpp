@@ -191,12 +191,15 @@ void InputEditor::showFile(const QString& path) {
 }
 
 void InputEditor::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls() && event->mimeData()->urls().first().isLocalFile()) event->acceptProposedAction();
+    const QList<QUrl> urls = event->mimeData()->urls();  // a list of addresses may have none in it
+    if (!urls.isEmpty() && urls.first().isLocalFile()) event->acceptProposedAction();
 }
 
 void InputEditor::dropEvent(QDropEvent* event) {
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (urls.isEmpty() || !urls.first().isLocalFile()) return;
     event->acceptProposedAction();
-    showFile(event->mimeData()->urls().first().toLocalFile());
+    showFile(urls.first().toLocalFile());
 }
 
 }  // namespace sonde::panels

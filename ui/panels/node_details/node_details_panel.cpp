@@ -31,6 +31,7 @@ using widgets::KeyValueGrid;
 namespace {
 
 constexpr std::size_t kMostLinks = 40;
+constexpr std::size_t kMostRows = 200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
 
 }  // namespace
 
@@ -215,7 +216,8 @@ void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
     const auto& items = expr.attributes.items();
     if (items.empty()) return;
     KeyValueGrid* grid = section(tr("Attributes"), QStringLiteral("attributes"), static_cast<int>(items.size()));
-    for (const tensor::Attribute& attribute : items) grid->addRow(shown(attribute.name), shown(tensor::text(attribute.value)), true);
+    for (std::size_t i = 0; i < std::min(items.size(), kMostRows); ++i) grid->addRow(shown(items[i].name), shown(tensor::text(items[i].value)), true);
+    if (items.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(items.size() - kMostRows));
 }
 
 void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
@@ -264,8 +266,11 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
     if (!place.file.empty()) grid->addRow(tr("Line"), shown(place.text()));
     if (!place.stack.empty()) grid->addRow(tr("Stack"), QString::fromStdString(place.stack.substr(0, 4000)), true);
     if (!place.problem.empty()) grid->addRow(tr("Problem"), shown(place.problem), true);
-    for (const graph::Origin& origin : expr.origins)
+    for (std::size_t i = 0; i < std::min(expr.origins.size(), kMostRows); ++i) {
+        const graph::Origin& origin = expr.origins[i];
         grid->addRow(tr("Stands for"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
+    }
+    if (expr.origins.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(expr.origins.size() - kMostRows));
 }
 
 void NodeDetailsPanel::showModule(const Selection& selection) {
@@ -277,7 +282,9 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     grid->addRow(tr("Qualname"), models::qualnameText(selection.qualname));
     if (selection.qualname.isEmpty()) {
         grid->addRow(tr("Format"), shown(m_context.document()->format));
-        for (const auto& [key, value] : m_context.document()->properties) grid->addRow(shown(key), shown(value));
+        const auto& properties = m_context.document()->properties;
+        for (std::size_t i = 0; i < std::min(properties.size(), kMostRows); ++i) grid->addRow(shown(properties[i].first), shown(properties[i].second));
+        if (properties.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(properties.size() - kMostRows));
     }
     if (selection.scope.valid()) {
         const graph::Scope& scope = m_context.graph().scope(selection.scope);

@@ -27,6 +27,7 @@ namespace {
 
 enum Column { WhatColumn, NodeColumn, OperatorColumn, ModuleColumn, WhyColumn, ColumnCount };
 constexpr int kPassesWidth = 250;
+constexpr std::size_t kMostListed = 3000;  ///< nodes of one pass and kind; each row takes time in the list
 constexpr int kGraphRole = Qt::UserRole + 50;  ///< int: 0 after the passes, else the graph before them
 
 QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
@@ -150,7 +151,12 @@ void PassesPanel::fillReport() {
             top->setToolTip(WhyColumn, top->text(WhyColumn));
             if (report.compared) top->setText(OperatorColumn, tr("outputs agree"));
             const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what, theme::ColorRole role, int graph) {
+                std::size_t listed = 0;
                 for (const passes::NodeChange& change : changes) {
+                    if (listed++ == kMostListed) {
+                        new QTreeWidgetItem(top, {what, tr("%1 more").arg(changes.size() - kMostListed)});
+                        break;
+                    }
                     QString why = models::shown(change.why);
                     if (!change.replacedByName.empty()) why = tr("read %1 now: %2").arg(models::shown(change.replacedByName), why);
                     auto* item = new QTreeWidgetItem(top, {what, models::shown(change.name), models::shown(change.op), models::shown(change.qualname), why});
@@ -172,7 +178,7 @@ void PassesPanel::fillReport() {
 }
 
 void PassesPanel::choose(QTreeWidgetItem* item) {
-    if (m_filling || !item || !item->parent()) return;
+    if (m_filling || !item || !item->parent() || !item->data(0, models::NodeRole).isValid()) return;
     const QScopedValueRollback guard(m_filling, true);
     m_context.showGraph(item->data(0, kGraphRole).toInt());
     graph::NodeId node;

@@ -29,8 +29,11 @@ class Histogram : public TensorView {
         const bool sameTensor = m_counted.storage() == shown.tensor.storage() && m_counted.shape() == shown.tensor.shape() &&
                                 m_counted.offsetElements() == shown.tensor.offsetElements();
         if (!shown.stats || (sameTensor && m_counted.defined())) return;
-        if (shown.stats->finiteCount() == 0) return m_plot->setData({});
         m_counted = shown.tensor;
+        if (shown.stats->finiteCount() == 0) {
+            m_job.abandon();  // bins of the tensor before
+            return m_plot->setData({});
+        }
         // Counting may take long; bins of a tensor that is shown no more are dropped by the job.
         m_job.start(
             [tensor = shown.tensor, low = shown.stats->minimum, high = shown.stats->maximum](const base::WorkContext& work) {

@@ -114,14 +114,13 @@ class Table : public TensorView {
     }
 
     QString copyText() const override {
-        const QModelIndexList chosen = m_table->selectionModel()->selectedIndexes();
+        // By its corners: a list of all that is selected would be larger than the tensor.
+        const QItemSelection selection = m_table->selectionModel()->selection();
         int top = 0, left = 0, bottom = m_model->rowCount() - 1, right = m_model->columnCount() - 1;
-        if (chosen.size() > 1) {
-            const QItemSelection selection = m_table->selectionModel()->selection();
+        if (!selection.isEmpty()) {
             const QItemSelectionRange range = selection.first();
             top = range.top(), left = range.left(), bottom = range.bottom(), right = range.right();
-        } else if (chosen.size() == 1) {
-            return m_model->text(chosen.first().row(), chosen.first().column());
+            if (top == bottom && left == right) return m_model->text(top, left);
         }
         if (static_cast<std::int64_t>(bottom - top + 1) * (right - left + 1) > kMostCopied)
             bottom = top + static_cast<int>(kMostCopied / std::max(1, right - left + 1));

@@ -332,6 +332,57 @@ class TestTensorViewer : public QObject {
         QVERIFY(!viewer.saveTo("never.npy"));
     }
 
+    void histogramIsThatOfTheTensor() {
+        TensorViewer viewer;
+        viewer.resize(500, 500);
+        viewer.show();
+        const Tensor numbers = counting({8, 8}), nothing = Tensor::of<float>({40}, std::vector<float>(40, std::numeric_limits<float>::quiet_NaN()));
+        viewer.setValue("numbers", numbers);
+        viewer.setCurrentView(histogramView().id);
+        auto* plot = viewer.findChild<widgets::HistogramPlot*>();
+        QVERIFY(plot);
+        const auto counted = [plot] { return std::accumulate(plot->data().counts.begin(), plot->data().counts.end(), quint64{0}); };
+        QTRY_COMPARE(counted(), quint64{64});
+        viewer.setValue("nothing", nothing);
+        viewer.setCurrentView(histogramView().id);
+        QCOMPARE(counted(), quint64{0});
+        viewer.setValue("numbers", numbers);
+        QCOMPARE(viewer.currentView(), histogramView().id);
+        QTRY_COMPARE(counted(), quint64{64});
+        // Bins that come late are of a tensor that is shown no more.
+        viewer.setValue("more", counting({600, 600}));
+        viewer.setCurrentView(histogramView().id);
+        QTRY_VERIFY(!viewer.isBusy());
+        viewer.setValue("nothing", nothing);
+        QTest::qWait(100);
+        QCOMPARE(counted(), quint64{0});
+    }
+
+    void pairsOfPairsAreCut() {
+        Value value = counting({2});
+        for (int i = 0; i < 30; ++i) value = Value::tuple({value, value});
+        TensorViewer viewer;
+        viewer.show();
+        viewer.setValue("nest", value);
+        QCOMPARE(viewer.tensor().numel(), std::int64_t{2});
+        const auto* tree = viewer.findChild<QTreeWidget*>();
+        int rows = 0;
+        for (QTreeWidgetItemIterator it(const_cast<QTreeWidget*>(tree)); *it; ++it) ++rows;
+        QCOMPARE(rows, 20'001);
+    }
+
+    void muchIsCopiedByItsCorners() {
+        TensorViewer viewer;
+        viewer.show();
+        viewer.setValue("large", counting({3000, 5000}));
+        viewer.setCurrentView(tableView().id);
+        viewer.findChild<QTableView*>()->selectAll();
+        viewer.copy();
+        const QString text = QApplication::clipboard()->text();
+        QVERIFY(text.startsWith(QLatin1String("0\t1\t2\t")));
+        QCOMPARE(text.count(QLatin1Char('\n')), 201);
+    }
+
     void longAxesAreCutInTheTableAndSaidSo() {
         TensorViewer viewer;
         viewer.resize(300, 300);
