@@ -99,9 +99,33 @@ Var cellVar(TensorCell& cell) {
 
 }  // namespace
 
+namespace {
+
+/// Counts the parts of a value while it is gone through: thirty pairs of pairs are a billion, and a list may hold itself.
+class PartCount {
+  public:
+    PartCount() {
+        if (s_depth == 0) s_parts = 0;
+        if (++s_parts > kMostParts || s_depth >= kDeepest) throw TraceError(TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
+        ++s_depth;
+    }
+    ~PartCount() { --s_depth; }
+    PartCount(const PartCount&) = delete;
+    PartCount& operator=(const PartCount&) = delete;
+
+  private:
+    static constexpr std::size_t kMostParts = 1'000'000;
+    static constexpr int kDeepest = 500;
+    static inline thread_local std::size_t s_parts = 0;
+    static inline thread_local int s_depth = 0;
+};
+
+}  // namespace
+
 Var toVar(const ScriptValue& value) {
     if (const Var* var = value.plain()) return *var;
     if (TensorCell* cell = value.cell()) return cellVar(*cell);
+    const PartCount count;
     std::vector<Var> items;
     if (const ListValue* list = value.list()) {
         if (list->symbolic.isProxy()) return list->symbolic;
@@ -127,6 +151,7 @@ Var toVar(const ScriptValue& value) {
 }
 
 ScriptValue withoutNodes(const ScriptValue& value) {
+    const PartCount count;
     std::vector<ScriptValue> items;
     if (const TupleValue* tuple = value.tuple()) {
         for (const ScriptValue& item : tuple->items) items.push_back(withoutNodes(item));

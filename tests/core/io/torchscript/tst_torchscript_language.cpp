@@ -71,6 +71,25 @@ class TestTorchScriptLanguage : public QObject {
     Q_OBJECT
 
   private slots:
+    void partsInPartsEnd_data() {
+        QTest::addColumn<bool>("lists");
+        QTest::newRow("tuples") << false;
+        QTest::newRow("lists") << true;
+    }
+    void partsInPartsEnd() {
+        QFETCH(bool, lists);
+        std::string body = "    y0 = x\n";
+        for (int i = 0; i < 40; ++i) {
+            const std::string part = "y" + std::to_string(i);
+            body += "    y" + std::to_string(i + 1) + " = " + (lists ? '[' : '(') + part + ", " + part + (lists ? ']' : ')') + '\n';
+        }
+        const Script script(model(body + "    return y40\n"));
+        QVERIFY(script.opened);
+        const std::string& failure = (*script.opened)->modules->module(0).failure;
+        QVERIFY2(failure.find("beyond bounds") != std::string::npos, failure.c_str());
+        QVERIFY(numbers(script.run({1, 2})).contains("beyond bounds"));
+    }
+
     void forms_data() {
         QTest::addColumn<QByteArray>("source");
         QTest::addColumn<QString>("expected");  // for x = 1, 2
