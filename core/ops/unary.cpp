@@ -61,6 +61,7 @@ struct Function {
 
 std::vector<Function> functions() {
     const auto kEl = Category::Elementwise;
+    constexpr auto kSameWhole = [](std::int64_t x) { return x; };
     const auto kAct = Category::Activation;
     return {
         {"Relu", 1, "max(0, x)", kAct, kNumbers,
@@ -110,13 +111,13 @@ std::vector<Function> functions() {
         {"Sign", 9, "−1, 0 or 1", kEl, kNumbers,
          {[](double x, double, double) { return std::isnan(x) ? x : x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; },
           [](std::int64_t x) -> std::int64_t { return (x > 0) - (x < 0); }}, {}, {"sign(Tensor self) -> Tensor"}},
-        {"Floor", 1, "the next integer below", kEl, kFloats, {[](double x, double, double) { return std::floor(x); }, nullptr}, {},
+        {"Floor", 1, "the next integer below", kEl, kFloats, {[](double x, double, double) { return std::floor(x); }, kSameWhole}, {},
          {"floor(Tensor self) -> Tensor", "floor_(Tensor(a!) self) -> Tensor(a!)"}},
-        {"Ceil", 1, "the next integer above", kEl, kFloats, {[](double x, double, double) { return std::ceil(x); }, nullptr}, {},
+        {"Ceil", 1, "the next integer above", kEl, kFloats, {[](double x, double, double) { return std::ceil(x); }, kSameWhole}, {},
          {"ceil(Tensor self) -> Tensor", "ceil_(Tensor(a!) self) -> Tensor(a!)"}},
         {"Round", 11, "the nearest integer, halves to the even one", kEl, kFloats,
-         {[](double x, double, double) { return std::nearbyint(x); }, nullptr}, {}, {"round(Tensor self) -> Tensor"}},
-        {"", 0, "the integer toward zero", kEl, kFloats, {[](double x, double, double) { return std::trunc(x); }, nullptr}, {},
+         {[](double x, double, double) { return std::nearbyint(x); }, kSameWhole}, {}, {"round(Tensor self) -> Tensor"}},
+        {"", 0, "the integer toward zero", kEl, kFloats, {[](double x, double, double) { return std::trunc(x); }, kSameWhole}, {},
          {"trunc(Tensor self) -> Tensor"}},
         {"Sqrt", 1, "square root", kEl, kFloats, {[](double x, double, double) { return std::sqrt(x); }, nullptr, Unary::Sqrt}, {},
          {"sqrt(Tensor self) -> Tensor", "sqrt_(Tensor(a!) self) -> Tensor(a!)"}},

@@ -284,6 +284,17 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     else dims.pop_back();
     if (bias && bias->numel() != n) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
     if (w.dtype() != x.dtype() || (bias && bias->dtype() != x.dtype())) return opError("input, weights and bias must have the same dtype");
+    if (tensor::isInteger(x.dtype())) {
+        Tensor turned = w;
+        if (w.rank() == 2) {
+            SONDE_ASSIGN(turned, w.transposed(0, 1).contiguous());
+        }
+        SONDE_ASSIGN(Tensor product, matmul(context, x, turned));
+        if (!bias) return {};
+        SONDE_ASSIGN(product, arithmeticTensor(context.pool(), Arithmetic::Add, product, *bias));
+        context.setOutput(0, Value(std::move(product)));
+        return {};
+    }
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {

@@ -643,6 +643,10 @@ case("addmm", nothing, torch.ones(2, 3), torch.ones(3, 2), beta=0)
 case("addmm", torch.ones(2, 2), torch.ones(2, 3), torch.ones(3, 2), beta=3, alpha=0)
 case("baddbmm", nothing, torch.ones(1, 2, 3), torch.ones(1, 3, 2), beta=0)
 case("upsample_bilinear2d.vec", torch.zeros(0, 2, 3, 3), [6, 6], False, None)
+# Integers stay integers.
+for name in ("floor", "ceil", "round", "trunc"):
+    case(name, torch.tensor([[1, -4, 3]]))
+case("linear", torch.tensor([[1, 2], [3, 4]]), torch.tensor([[5, 6], [7, 8], [1 << 40, 1 << 20]]), torch.tensor([1, 2, 3]))
 
 for op, error in failures:
     print("not made: %s: %s" % (op, error), file=sys.stderr)
