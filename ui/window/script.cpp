@@ -389,7 +389,10 @@ Result<QSize> parseSize(const QString& text) {
     static const QRegularExpression form(QStringLiteral("^(\\d{2,5})[xX](\\d{2,5})$"));
     const QRegularExpressionMatch match = form.match(text.trimmed());
     if (!match.hasMatch()) return usageError("not a size", text.toStdString(), "for example 1280x800");
-    return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+    const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
+    constexpr qint64 kMostPixels = 100'000'000;  // 400 MB, and the window's parts besides
+    if (qint64{size.width()} * size.height() > kMostPixels) return usageError("too large a window", text.toStdString(), "at most 10000x10000");
+    return size;
 }
 
 }  // namespace sonde::window

@@ -69,6 +69,7 @@ void TestWindowVerb::whatIsWrongIsOneLineAndAStatus_data() {
     QTest::newRow("no such model") << m_folder.filePath("none.onnx") << QByteArray("wait\n") << 3 << "none.onnx";
     QTest::newRow("not a model") << QStringLiteral(SONDE_SOURCE_DIR "/README.md") << QByteArray("wait\n") << 3 << "README.md";
     QTest::newRow("no such node") << model("mlp_functional.onnx") << QByteArray("wait\nselect nobody\n") << 2 << "line 2";
+    QTest::newRow("a window of 10 gigapixels") << model("mlp_functional.onnx") << QByteArray("size 99999x99999\n") << 2 << "too large";
     QTest::newRow("no such word") << model("mlp_functional.onnx") << QByteArray("dance\n") << 2 << "line 1";
 }
 
