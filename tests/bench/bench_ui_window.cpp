@@ -1,10 +1,11 @@
 // The real window, driven by clicks, wheel and drags, against its limits, as one table:
 //   bench_ui_window [--times N] [WORD…]     only rows with one of the words in them
-// Each row is measured in a process of its own with nothing cached on disk, N times (3); its median counts, of memory and
-// frames the worst. QT_QPA_PLATFORM chooses the platform (offscreen if not set; xcb under Xvfb).
+// Each row is measured in a process of its own with nothing cached on disk, N times (3): median and worst of the readings.
+// QT_QPA_PLATFORM chooses the platform (offscreen if not set; xcb under Xvfb).
 //
 // A frame is what one wheel or mouse event costs together with the painting that follows it, up to where the window's
-// picture is handed to the platform. "Busy" is the longest time in which the window answered nothing.
+// picture is handed to the platform. "Busy" is the longest time in which the window answered nothing. "Work max" is the most
+// that the window's thread worked for a frame: where "frame max" is far above, the machine had given the processor to others.
 
 #include <QApplication>
 #include <QElapsedTimer>
@@ -60,6 +61,13 @@ double peakMbWithHelpers() {
     return sum;
 }
 
+/// Milliseconds that this thread has had a processor: what it worked, however busy the machine was with others.
+double workedMs() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
 /// Takes the time of everything that the event loop delivers.
 class Application : public QApplication {
   public:
@@ -70,31 +78,37 @@ class Application : public QApplication {
         const QEvent::Type type = event->type();
         QElapsedTimer timer;
         timer.start();
+        const double before = workedMs();
         ++m_depth;
         const bool result = QApplication::notify(receiver, event);
         --m_depth;
+        const double worked = workedMs() - before;
         const double ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
         longest = std::max(longest, ms);
         if (type == QEvent::UpdateRequest) {
             frames.push_back(m_input + ms);
-            m_input = 0;
+            work.push_back(m_inputWork + worked);
+            m_input = m_inputWork = 0;
         } else if (type == QEvent::Wheel || type == QEvent::MouseMove) {
             m_input += ms;
+            m_inputWork += worked;
         }
         return result;
     }
 
     void forget() {
         frames.clear();
-        longest = m_input = 0;
+        work.clear();
+        longest = m_input = m_inputWork = 0;
     }
 
     std::vector<double> frames;
+    std::vector<double> work;  ///< of each frame, what this thread worked
     double longest = 0;
 
   private:
     int m_depth = 0;
-    double m_input = 0;
+    double m_input = 0, m_inputWork = 0;
 };
 
 /// One measurement: the window and what it is told to do.
@@ -277,6 +291,7 @@ void measureFrames(Bench& bench, Application& application, const QString& file, 
     bench.report("seen", static_cast<double>(seen));
     bench.report("p95", quantile(application.frames, 0.95));
     bench.report("max", quantile(application.frames, 1));
+    bench.report("work", quantile(application.work, 1));
     bench.report("busy", application.longest);
 }
 
@@ -345,7 +360,7 @@ std::vector<Row> rows() {
         rows.push_back({std::string(model) + ", all laid out", model, "all", {{"time", "time", "ms", 500}, busy}});
     rows.push_back({"transformer of 100000, cancel", "transformer.100000", "cancel", {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
     rows.push_back({"random of 100000, cancel", "random.100000", "cancel", {{"time", "time", "ms", 100}, {"ended", "work ended", "ms", 0}}});
-    const std::vector<Limit> frames{{"seen", "seen", "nodes", 0}, {"p95", "frame p95", "ms", 16.7}, {"max", "frame max", "ms", 33}};
+    const std::vector<Limit> frames{{"seen", "seen", "nodes", 0}, {"p95", "frame p95", "ms", 16.7}, {"max", "frame max", "ms", 33}, {"work", "work max", "ms", 0}};
     for (const char* model : {"transformer.1000", "random.1000", "dense.1000"})
         rows.push_back({std::string(model) + ", pan and zoom, all open", model, "frames all", frames});
     for (const char* model : {"transformer.100000", "random.100000", "chain.100000"}) {
@@ -425,12 +440,12 @@ void print(const Row& row, const std::map<std::string, std::vector<double>>& val
             std::printf("%-50s %-10s failed\n", name.c_str(), limit.title);
             continue;
         }
-        const double value = quantile(found->second, limit.what == std::string("time") ? 0.5 : 1);
+        const double value = quantile(found->second, 0.5), worst = quantile(found->second, 1);
         if (limit.value > 0)
-            std::printf("%-50s %-10s %8.1f %8.1f %-5s %s\n", name.c_str(), limit.title, value, limit.value, limit.unit,
-                        value <= limit.value ? "met" : "NOT MET");
+            std::printf("%-50s %-10s %8.1f %8.1f %8.1f %-5s %s\n", name.c_str(), limit.title, value, worst, limit.value, limit.unit,
+                        worst <= limit.value ? "met" : value <= limit.value ? "met, but not in every reading" : "NOT MET");
         else
-            std::printf("%-50s %-10s %8.0f %8s %-5s\n", name.c_str(), limit.title, value, "", limit.unit);
+            std::printf("%-50s %-10s %8.1f %8.1f %8s %-5s\n", name.c_str(), limit.title, value, worst, "", limit.unit);
         name.clear();
     }
     std::fflush(stdout);
@@ -450,7 +465,7 @@ int main(int argc, char** argv) {
     const QTemporaryDir made;
     const QString keep = qEnvironmentVariable("SONDE_BENCH_MODELS");  // a folder that keeps the files for the next time
     const QString folder = keep.isEmpty() ? made.path() : keep;
-    std::printf("%-50s %-10s %8s %8s\n", "row", "", "measured", "limit");
+    std::printf("%-50s %-10s %8s %8s %8s\n", "row", "", "median", "worst", "limit");
     for (const Row& row : rows()) {
         const auto wanted = [&](const std::string& word) { return row.name.find(word) != std::string::npos; };
         if (!words.empty() && std::none_of(words.begin(), words.end(), wanted)) continue;
