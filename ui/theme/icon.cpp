@@ -40,6 +40,8 @@ void paintIcon(QPainter& painter, const QString& name, const QColor& color, cons
 }
 
 QPixmap cachedPixmap(const QString& name, const QColor& color, QSize size, qreal scale) {
+    // A button squeezed to nothing asks for one all the same.
+    if (size.isEmpty()) return {};
     const QString key = QStringLiteral("sonde-icon/%1/%2/%3x%4@%5")
                             .arg(name, color.name(QColor::HexArgb)).arg(size.width()).arg(size.height()).arg(scale);
     QPixmap pixmap;
