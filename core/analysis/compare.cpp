@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "core/analysis/compare_sequence.h"
 #include "core/analysis/tensor_stats.h"
@@ -262,6 +263,7 @@ class CaseComparison {
 
     /// A key's name as it is, or without its summary suffix if only that names a node.
     base::Result<void> readExpectedNodes() {
+        std::unordered_map<std::string, std::size_t> placeOf;  // in m_wanted; a reference may have a hundred thousand names
         for (const auto& [fullName, key] : m_case.nodes) {
             std::string suffix;
             std::string name = fullName;
@@ -274,12 +276,9 @@ class CaseComparison {
                 m_result.unmatched.push_back(key);
                 continue;
             }
-            auto found = std::find_if(m_wanted.rbegin(), m_wanted.rend(), [&](const Wanted& w) { return w.name == name; });
-            if (found == m_wanted.rend()) {
-                m_wanted.push_back({name, place->first, place->second, {}});
-                found = m_wanted.rbegin();
-            }
-            SONDE_TRY(readInto(found->expected, suffix, key));
+            const auto [known, isNew] = placeOf.try_emplace(name, m_wanted.size());
+            if (isNew) m_wanted.push_back({name, place->first, place->second, {}});
+            SONDE_TRY(readInto(m_wanted[known->second].expected, suffix, key));
         }
         SONDE_TRY(dropNamesakes());
         std::stable_sort(m_wanted.begin(), m_wanted.end(), [this](const Wanted& a, const Wanted& b) {
@@ -291,19 +290,22 @@ class CaseComparison {
     /// A reference made by another tool may hold a node that has an output's name but is not that output: its own out.NAME
     /// then has another shape than its node.NAME.
     base::Result<void> dropNamesakes() {
-        for (auto wanted = m_wanted.begin(); wanted != m_wanted.end();) {
-            const auto output = std::find_if(m_case.outputs.begin(), m_case.outputs.end(),
-                                             [&](const auto& entry) { return entry.first == wanted->name; });
+        std::unordered_map<std::string_view, const std::string*> outputs;  // the first key of each name
+        for (const auto& [name, key] : m_case.outputs) outputs.try_emplace(name, &key);
+        std::vector<Wanted> others;
+        for (Wanted& wanted : m_wanted) {
+            const auto output = outputs.find(wanted.name);
             bool isNamesake = false;
-            if (output != m_case.outputs.end() && wanted->path.empty()) {
-                SONDE_ASSIGN(const Tensor value, m_reference.read(output->second));
-                const Expected& expected = wanted->expected;
+            if (output != outputs.end() && wanted.path.empty()) {
+                SONDE_ASSIGN(const Tensor value, m_reference.read(*output->second));
+                const Expected& expected = wanted.expected;
                 isNamesake = expected.whole ? expected.whole->shape() != value.shape()
                                             : expected.shape && shapeFrom(*expected.shape) != value.shape();
             }
-            if (isNamesake) m_result.unmatched.push_back("node." + wanted->name);
-            wanted = isNamesake ? m_wanted.erase(wanted) : wanted + 1;
+            if (isNamesake) m_result.unmatched.push_back("node." + wanted.name);
+            else others.push_back(std::move(wanted));
         }
+        m_wanted = std::move(others);
         return {};
     }
 
@@ -342,30 +344,31 @@ class CaseComparison {
 
     /// Outputs go by name; a structure that the graph returns as one value goes by position.
     base::Result<void> compareOutputs(const exec::Recording& recording) {
+        std::unordered_map<std::string_view, std::size_t> positions;  // the first output of each name
+        for (std::size_t i = 0; i < m_model.outputs.size(); ++i) positions.try_emplace(m_model.outputs[i].first, i);
         std::vector<std::pair<std::string, Expected>> expected;
+        std::unordered_map<std::string, std::size_t> placeOf;  // in expected
         for (const auto& [fullName, key] : m_case.outputs) {
-            const bool plain = std::any_of(m_model.outputs.begin(), m_model.outputs.end(),
-                                           [&name = fullName](const auto& output) { return output.first == name; });
-            const auto [name, suffix] = plain ? std::pair{fullName, std::string()} : summarySuffix(fullName);
-            auto found = std::find_if(expected.begin(), expected.end(), [&name = name](const auto& e) { return e.first == name; });
-            if (found == expected.end()) found = expected.insert(expected.end(), {name, {}});
-            SONDE_TRY(readInto(found->second, suffix, key));
+            const auto [name, suffix] = positions.contains(fullName) ? std::pair{fullName, std::string()} : summarySuffix(fullName);
+            const auto [known, isNew] = placeOf.try_emplace(name, expected.size());
+            if (isNew) expected.push_back({name, {}});
+            SONDE_TRY(readInto(expected[known->second].second, suffix, key));
         }
         std::vector<const Value*> leaves;
         for (const Value& output : recording.outputs) flatten(output, leaves);
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const auto& outputs = m_model.outputs;
-            const auto named = std::find_if(outputs.begin(), outputs.end(), [&](const auto& o) { return o.first == expected[i].first; });
-            const auto position = static_cast<std::size_t>(named - outputs.begin());
+            const auto named = positions.find(expected[i].first);
+            const std::size_t position = named == positions.end() ? outputs.size() : named->second;
             const Value* value = nullptr;
             NodeId node;
-            if (named != outputs.end() && position < recording.outputs.size() && asTensor(recording.outputs[position])) {
+            if (position < outputs.size() && position < recording.outputs.size() && asTensor(recording.outputs[position])) {
                 value = &recording.outputs[position];
-                node = named->second;
+                node = outputs[position].second;
             } else if (leaves.size() == expected.size()) {
                 value = leaves[i];
                 if (i < outputs.size()) node = outputs[i].second;
-            } else if (named == outputs.end()) {
+            } else if (named == positions.end()) {
                 m_result.unmatched.push_back("out." + expected[i].first);
             }
             ComparedValue row = rowFor(expected[i].first, node);

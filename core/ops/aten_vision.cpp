@@ -1,6 +1,7 @@
 // Sampling of images and boxes: ATen's grids, columns of patches, and torchvision's operators.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/ops/support/eager.h"
@@ -67,7 +68,10 @@ EagerResult nms(Eager& e) {
     if (boxes.rank() != 2 || boxes.dim(1) != 4 || scores.rank() != 1 || scores.dim(0) != boxes.dim(0)) e.fail("boxes " + e.at(0).typeText() + " and scores " + scores.typeText() + " do not go together");
     Ints order(static_cast<std::size_t>(boxes.dim(0)));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) { return scores.toDouble(a) > scores.toDouble(b); });
+    std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {  // NaN is the best score, as in sort()
+        const double left = scores.toDouble(a), right = scores.toDouble(b);
+        return left > right || (std::isnan(left) && !std::isnan(right));
+    });
     const auto at = [&](std::int64_t i) { return boxes.data<double>() + i * 4; };
     const auto area = [&](std::int64_t i) { return (at(i)[2] - at(i)[0]) * (at(i)[3] - at(i)[1]); };
     Ints kept;
