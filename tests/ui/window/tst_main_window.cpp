@@ -15,9 +15,12 @@
 #include "ui/models/node_search.h"
 #include "ui/panels/module_tree/module_tree_panel.h"
 #include "ui/panels/node_details/node_details_panel.h"
+#include "ui/panels/tensor_viewer/tensor_viewer.h"
+#include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/panels/watch_list/watch_list_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/banner.h"
+#include "ui/widgets/slice_bar.h"
 #include "ui/window/main_window.h"
 #include "ui/window/panel_table.h"
 #include "ui/window/script.h"
@@ -53,6 +56,7 @@ class TestMainWindow : public QObject {
     void scriptTakesAPicture();
     void theWindowAnswersWhileItWorks();
     void headsStandOverTheirCells();
+    void controlsOfTheViewerAreWholeInSmallWindows();
 
   private:
     static QString modelFile() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
@@ -343,6 +347,21 @@ void TestMainWindow::headsStandOverTheirCells() {
         }
     }
     QVERIFY(numbers > 12);
+}
+
+void TestMainWindow::controlsOfTheViewerAreWholeInSmallWindows() {
+    openModel();
+    m_window->resize(800, 600);
+    context().run();
+    settle();
+    context().navigateTo(firstOf("MaxPool"));
+    settle();
+    auto* panel = qobject_cast<panels::TensorViewerPanel*>(m_window->panel(QStringLiteral("tensor_viewer")));
+    panel->viewer()->setCurrentView(QStringLiteral("heat_map"));
+    settle();
+    const auto* slice = panel->findChild<widgets::SliceBar*>();
+    QVERIFY(slice && slice->isVisible());
+    QTRY_VERIFY2(slice->height() >= slice->heightForWidth(slice->width()), qPrintable(QStringLiteral("%1 of %2").arg(slice->height()).arg(slice->heightForWidth(slice->width()))));
 }
 
 QTEST_MAIN(TestMainWindow)

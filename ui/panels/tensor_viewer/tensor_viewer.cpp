@@ -25,6 +25,7 @@
 #include "ui/widgets/empty_state.h"
 #include "ui/widgets/labels.h"
 #include "ui/widgets/number_text.h"
+#include "ui/widgets/tall_area.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -57,7 +58,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     : QWidget(parent),
       m_splitter(new QSplitter(Qt::Vertical, this)),
       m_tree(new QTreeWidget(m_splitter)),
-      m_tensorPart(new QWidget(m_splitter)),
+      m_tensorPart(new QWidget),
       m_switches(new QHBoxLayout),
       m_buttons(new QButtonGroup(this)),
       m_stack(new QStackedWidget(m_tensorPart)),
@@ -71,6 +72,7 @@ TensorViewer::TensorViewer(QWidget* parent)
     m_tree->setAccessibleName(tr("Parts of the value"));
     m_stack->addWidget(m_nothing);
     buildBars();
+    m_place = new widgets::TallArea(m_tensorPart, m_splitter);
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_splitter);
@@ -150,7 +152,7 @@ void TensorViewer::clear() {
     m_key.clear();
     m_tree->clear();
     m_tree->hide();
-    m_tensorPart->hide();
+    m_place->hide();
 }
 
 void TensorViewer::setValue(const QString& key, const tensor::Value& value) {
@@ -177,7 +179,7 @@ void TensorViewer::setValue(const QString& key, const tensor::Value& value) {
 
 void TensorViewer::showTensor(const QString& key, const tensor::Tensor& tensor) {
     m_statsJob.abandon();
-    m_tensorPart->setVisible(tensor.defined());
+    m_place->setVisible(tensor.defined());
     m_key = key;
     m_shown.tensor = tensor;
     m_shown.stats.reset();

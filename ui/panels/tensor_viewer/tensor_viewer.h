@@ -105,6 +105,7 @@ class TensorViewer : public QWidget {
     QSplitter* m_splitter;
     QTreeWidget* m_tree;
     QWidget* m_tensorPart;
+    QWidget* m_place = nullptr;  ///< the part scrolls in it where it has not the height that it needs
     QHBoxLayout* m_switches;
     QButtonGroup* m_buttons;
     QStackedWidget* m_stack;

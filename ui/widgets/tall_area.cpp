@@ -1,0 +1,49 @@
+#include "ui/widgets/tall_area.h"
+
+#include <QEvent>
+#include <QLayout>
+#include <QScrollBar>
+
+#include <algorithm>
+
+namespace sonde::widgets {
+
+TallArea::TallArea(QWidget* content, QWidget* parent) : QScrollArea(parent) {
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setWidget(content);  // which makes the content's ground opaque
+    content->setAutoFillBackground(false);
+    viewport()->setAutoFillBackground(false);
+}
+
+QSize TallArea::minimumSizeHint() const {
+    constexpr int kLeast = 120;
+    const QSize least = widget()->minimumSizeHint();
+    return {least.width() + verticalScrollBar()->sizeHint().width(), std::min(least.height(), kLeast)};
+}
+
+void TallArea::fit() {
+    const auto needed = [this](int width) {
+        const QLayout* layout = widget()->layout();
+        return layout->hasHeightForWidth() ? layout->minimumHeightForWidth(width) : layout->minimumSize().height();
+    };
+    const int whole = contentsRect().width(), height = contentsRect().height();
+    const int width = needed(whole) <= height ? whole : whole - verticalScrollBar()->sizeHint().width();
+    widget()->resize(width, std::max(height, needed(width)));
+}
+
+void TallArea::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    fit();
+}
+
+bool TallArea::eventFilter(QObject* watched, QEvent* event) {
+    const bool done = QScrollArea::eventFilter(watched, event);
+    if (watched == widget() && event->type() == QEvent::LayoutRequest) {
+        updateGeometry();
+        fit();
+    }
+    return done;
+}
+
+}  // namespace sonde::widgets
