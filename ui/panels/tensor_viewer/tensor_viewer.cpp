@@ -384,12 +384,13 @@ void TensorViewer::save() {
 
 bool TensorViewer::saveTo(const QString& path) {
     if (!m_shown.tensor.defined()) return false;
-    const auto written = io::writeNpyFile(std::filesystem::path(path.toStdU16String()), m_shown.tensor);
-    if (!written) {
-        Q_EMIT saveFailed(QString::fromStdString(written.error().text()), QString::fromStdString(written.error().hint));
-        return false;
-    }
-    Q_EMIT saved(path);
+    auto* job = new context::Job(this);  // of its own: what is saved next does not stop it
+    job->start([tensor = m_shown.tensor, file = std::filesystem::path(path.toStdU16String())](const base::WorkContext&) { return io::writeNpyFile(file, tensor); },
+               [this, job, path](const base::Result<void>& written) {
+                   if (written) Q_EMIT saved(path);
+                   else Q_EMIT saveFailed(QString::fromStdString(written.error().text()), QString::fromStdString(written.error().hint));
+                   job->deleteLater();
+               });
     return true;
 }
 

@@ -56,7 +56,7 @@ class TensorViewer : public QWidget {
     void copy();
     /// Asks for a file name and saves the tensor as .npy; failures are told by saveFailed.
     void save();
-    /// The same without asking.
+    /// The same without asking, on a worker: the end is told by saved() or saveFailed(). False if there is no tensor.
     bool saveTo(const QString& path);
 
   Q_SIGNALS:

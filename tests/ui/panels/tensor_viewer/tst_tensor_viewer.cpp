@@ -276,13 +276,17 @@ class TestTensorViewer : public QObject {
         const Tensor x = counting(Shape{2, 3, 4});
         viewer.setValue("x", x.transposed(0, 2));
         const QString path = directory.filePath(QStringLiteral("größe.npy"));
+        QSignalSpy saved(&viewer, &TensorViewer::saved);
         QVERIFY(viewer.saveTo(path));
+        QVERIFY(saved.isEmpty());  // not before the event loop has turned: a worker writes
+        QVERIFY(saved.wait());
         const auto read = io::readNpyFile(std::filesystem::path(path.toStdU16String()));
         QVERIFY(read.has_value());
         QVERIFY(tensor::identical(*read, x.transposed(0, 2)));
         QSignalSpy failed(&viewer, &TensorViewer::saveFailed);
-        QVERIFY(!viewer.saveTo("/no/such/folder/x.npy"));
-        QCOMPARE(failed.size(), 1);
+        QVERIFY(viewer.saveTo("/no/such/folder/x.npy"));
+        QVERIFY(failed.wait());
+        QCOMPARE(saved.size(), 1);
     }
 
     void containersAreATreeWhoseTensorsCanBeOpened() {
