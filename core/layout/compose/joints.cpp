@@ -13,7 +13,9 @@ using graph::NodeId;
 
 namespace {
 
-bool isLoop(const Expr& expr) { return expr.kind == ExprKind::Apply && expr.op.name == "Loop"; }
+/// Control flow of a file (Apply) or of a traced program (a call into the tracers' own domain), not a call of a module.
+bool isControl(const Expr& expr) { return expr.kind == ExprKind::Apply || expr.op.domain == "prim"; }
+bool isLoop(const Expr& expr) { return isControl(expr) && expr.op.name == "Loop"; }
 
 }  // namespace
 
@@ -22,7 +24,7 @@ std::vector<Joint> entriesOf(const InternalGraph& graph, ExprId id) {
     std::vector<Joint> found;
     for (const BodyId bodyId : expr.bodies) {
         const Body& body = graph.body(bodyId);
-        if (expr.kind != ExprKind::Apply) {  // a call: node by node
+        if (!isControl(expr)) {  // a call: node by node
             for (std::size_t i = 0; i < body.inputs.size() && i < expr.inputs.size(); ++i)
                 found.push_back({expr.inputs[i], bodyId, body.inputs[i]});
             continue;
@@ -45,7 +47,7 @@ std::vector<Joint> resultsOf(const InternalGraph& graph, ExprId id) {
     for (const BodyId bodyId : expr.bodies) {
         const Body& body = graph.body(bodyId);
         const std::size_t skipped = isLoop(expr) ? 1 : 0;
-        const bool asOne = expr.outputs.size() == 1 && expr.kind != ExprKind::Apply;  // a structure of all
+        const bool asOne = expr.outputs.size() == 1 && !isControl(expr);  // a structure of all
         for (std::size_t i = skipped; i < body.outputs.size(); ++i) {
             const std::size_t output = asOne ? 0 : i - skipped;
             if (output < expr.outputs.size()) found.push_back({expr.outputs[output], bodyId, body.outputs[i]});
