@@ -80,6 +80,10 @@ void CalmStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* opti
         case PE_IndicatorRadioButton: return drawIndicator(painter, option, true);
         case PE_FrameFocusRect:
             return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::FocusRing), 3);
+        case PE_Frame:
+            painter->setPen(color(ColorRole::StrongBorder));
+            painter->setBrush(Qt::NoBrush);
+            return painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
         case PE_FrameGroupBox: return drawBox(painter, option->rect, Qt::transparent, color(ColorRole::Border), kCornerRadius);
         default: QProxyStyle::drawPrimitive(element, option, painter, widget);
     }
