@@ -113,7 +113,7 @@ PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, 
     PagePictures made;
     made.pages = static_cast<int>(plan.sheets.size());
     const std::size_t shown = std::min(plan.sheets.size(), kMost);
-    const double density = std::min(4.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
+    const double density = std::min(2.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
     for (std::size_t i = 0; i < shown && !work.cancelled(); ++i) {
         QImage picture((page * density).toSize(), QImage::Format_RGB32);
         picture.fill(Qt::white);

@@ -118,6 +118,7 @@ void PrintDialog::refresh() {
 
 void PrintDialog::paintPreview(QPrinter& printer) const {
     QPainter painter(&printer);
+    painter.setRenderHint(QPainter::SmoothPixmapTransform);
     const QRectF page(QPointF(), printer.pageLayout().paintRectPixels(printer.resolution()).size());
     for (std::size_t i = 0; i < m_shown.pictures.size(); ++i) {
         if (i > 0) printer.newPage();
