@@ -115,8 +115,8 @@ PagePictures pagePictures(const ScenePainter& painter, const SceneMarks& marks, 
     const std::size_t shown = std::min(plan.sheets.size(), kMost);
     const double density = std::min(2.0, std::sqrt(kPixels / (static_cast<double>(shown) * page.width() * page.height())));
     for (std::size_t i = 0; i < shown && !work.cancelled(); ++i) {
-        QImage picture((page * density).toSize(), QImage::Format_RGB32);
-        picture.fill(Qt::white);
+        QImage picture((page * density).toSize(), QImage::Format_ARGB32_Premultiplied);
+        picture.fill(Qt::transparent);  // what is not painted is paper
         watch(painter, plan, i, work);
         QPainter p(&picture);
         p.scale(density, density);

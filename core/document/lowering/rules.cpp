@@ -26,7 +26,7 @@ Results predicate(LoweredCall& call) { return one(call.op(name, {call.tensor(0)}
 
 inline constexpr char kRelu[] = "Relu", kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kNeg[] = "Neg", kAbs[] = "Abs",
                       kSin[] = "Sin", kCos[] = "Cos", kTan[] = "Tan", kAsin[] = "Asin", kAcos[] = "Acos", kAtan[] = "Atan", kSinh[] = "Sinh", kCosh[] = "Cosh",
-                      kFloor[] = "Floor", kCeil[] = "Ceil", kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign",
+                      kErf[] = "Erf", kReciprocal[] = "Reciprocal", kSign[] = "Sign",
                       kIsNaN[] = "IsNaN", kHardSwish[] = "HardSwish", kSoftsign[] = "Softsign", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kPow[] = "Pow",
                       kEqual[] = "Equal", kGreater[] = "Greater", kLess[] = "Less", kGreaterOrEqual[] = "GreaterOrEqual", kLessOrEqual[] = "LessOrEqual",
                       kAnd[] = "And", kOr[] = "Or", kMax[] = "Max", kMin[] = "Min", kReduceMean[] = "ReduceMean", kReduceSum[] = "ReduceSum", kReduceMax[] = "ReduceMax",
@@ -322,7 +322,7 @@ LoweringRules commonRules() {
     return {
         {"relu", unary<kRelu>}, {"sigmoid", unary<kSigmoid>}, {"tanh", unary<kTanh>}, {"exp", unary<kExp>}, {"log", unary<kLog>}, {"sqrt", unary<kSqrt>},
         {"neg", unary<kNeg>}, {"abs", unary<kAbs>}, {"sin", unary<kSin>}, {"cos", unary<kCos>}, {"tan", unary<kTan>}, {"asin", unary<kAsin>},
-        {"acos", unary<kAcos>}, {"atan", unary<kAtan>}, {"sinh", unary<kSinh>}, {"cosh", unary<kCosh>}, {"floor", unary<kFloor>}, {"ceil", unary<kCeil>},
+        {"acos", unary<kAcos>}, {"atan", unary<kAtan>}, {"sinh", unary<kSinh>}, {"cosh", unary<kCosh>},
         {"erf", unary<kErf>}, {"reciprocal", unary<kReciprocal>}, {"sign", unary<kSign>}, {"hardswish", unary<kHardSwish>},
         {"softsign", unary<kSoftsign>}, {"isnan", predicate<kIsNaN>}, 
         {"add", binary<kAdd>}, {"sub", binary<kSub>}, {"mul", binary<kMul>}, 

@@ -32,22 +32,33 @@ NodeId truncated(C& c, NodeId a) { return mul(c, c.make("Sign", {a}), c.make("Fl
 /// log(1 + e^x), for large x x.
 NodeId softplus(C& c, NodeId a) { return c.make("Softplus", {a}); }
 
+/// Whether a rest is not zero and its sign is not the divisor's.
+NodeId crosses(C& c, NodeId rest, NodeId divisor) {
+    const NodeId differs = c.make("Xor", {less(c, rest, c.like(0)), less(c, divisor, c.like(0))});
+    return c.make("And", {differs, c.make("Not", {c.make("Equal", {rest, c.like(0)})})});
+}
+
+/// Of floats as Python divides them: from the exact rest, for a / b may round up to the next whole number (1 // 0.1 is 9).
+NodeId flooredQuotient(C& c, NodeId a, NodeId b) {
+    const NodeId rest = c.make("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
+    const NodeId nearly = div(c, sub(c, a, rest), b);
+    const NodeId quotient = where(c, crosses(c, rest, b), sub(c, nearly, c.like(1)), nearly);
+    const NodeId floor = c.make("Floor", {quotient});
+    const NodeId whole = where(c, c.make("Greater", {sub(c, quotient, floor), c.like(0.5)}), add(c, floor, c.like(1)), floor);
+    return where(c, c.make("Equal", {b, c.like(0)}), div(c, a, b), whole);
+}
+
 Results divided(C& c) {
     const DType dtype = c.result().dtype();
     const std::string rounding = c.expr().op.name.starts_with("floor") ? "floor" : c.text(2);
     const NodeId a = x(c), b = y(c);
     if (rounding.empty()) return one(div(c, a, b));
-    if (tensor::isFloating(dtype)) {
-        const NodeId quotient = div(c, a, b);
-        return one(rounding == "floor" ? c.make("Floor", {quotient}) : truncated(c, quotient));
-    }
+    if (tensor::isFloating(dtype)) return one(rounding == "floor" ? flooredQuotient(c, a, b) : truncated(c, div(c, a, b)));
     // ONNX divides integers toward zero: one less where signs differ and something is left.
     const NodeId quotient = div(c, a, b);
     if (rounding != "floor") return one(quotient);
     const NodeId rest = sub(c, a, mul(c, quotient, b));
-    const NodeId differs = c.make("Xor", {less(c, rest, c.like(0)), less(c, b, c.like(0))});
-    const NodeId lower = c.make("And", {differs, c.make("Not", {c.make("Equal", {rest, c.like(0)})})});
-    return one(sub(c, quotient, c.cast(lower, dtype)));
+    return one(sub(c, quotient, c.cast(crosses(c, rest, b), dtype)));
 }
 
 /// With the sign of the divisor (remainder), or of the dividend (fmod).
@@ -55,8 +66,8 @@ template <bool sign>
 Results modulo(C& c) {
     const NodeId a = x(c), b = y(c);
     if (!tensor::isFloating(c.result().dtype())) return one(c.make("Mod", {a, b}, {{"fmod", std::int64_t{!sign}}}));
-    if (!sign) return one(c.make("Mod", {a, b}, {{"fmod", std::int64_t{1}}}));
-    return one(sub(c, a, mul(c, c.make("Floor", {div(c, a, b)}), b)));
+    const NodeId rest = c.make("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
+    return one(sign ? where(c, crosses(c, rest, b), add(c, rest, b), rest) : rest);
 }
 
 Results isInfinite(C& c, std::int64_t negative, std::int64_t positive) {
@@ -152,7 +163,15 @@ Results isClose(C& c) {
 
 Results threshold(C& c) { return one(where(c, c.make("Greater", {x(c), c.like(c.number(1))}), x(c), c.like(c.number(2)))); }
 
+/// Whole numbers are what they round to.
+template <const char* op>
+Results wholeNumber(C& c) {
+    return one(tensor::isFloating(c.result().dtype()) ? c.make(op, {x(c)}) : x(c));
+}
+constexpr char kFloor[] = "Floor", kCeil[] = "Ceil";
+
 Results rounded(C& c) {
+    if (!tensor::isFloating(c.result().dtype())) return one(x(c));
     const double scale = c.count() > 1 ? std::pow(10.0, c.number(1, 0)) : 1;
     if (scale == 1) return one(c.make("Round", {x(c)}));
     return one(times(c, c.make("Round", {times(c, x(c), scale)}), 1 / scale));
@@ -201,6 +220,8 @@ void addElementwiseRules(LoweringRules& rules) {
     put("frac", [](C& c) { return one(sub(c, x(c), truncated(c, x(c)))); });
     put("sgn", [](C& c) { return one(c.make("Sign", {x(c)})); });
     put("round", rounded);
+    put("floor", wholeNumber<kFloor>);
+    put("ceil", wholeNumber<kCeil>);
     put("sinc", [](C& c) {
         const NodeId angle = times(c, x(c), std::numbers::pi), isZero = c.make("Equal", {x(c), c.like(0)});
         return one(where(c, isZero, c.like(1), div(c, c.make("Sin", {angle}), where(c, isZero, c.like(1), angle))));

@@ -235,6 +235,8 @@ void TestOnnxGraph::operatorsOfTorch() {
         ++number;
         const QJsonObject call = QJsonDocument::fromJson(line).object();
         const QString op = call["op"].toString(), where = QString("%1 %2: ").arg(number).arg(op);
+        // ONNX does not say where boxes without a score stand.
+        if (op == "torchvision::nms" && line.contains("nan")) continue;
         const auto model = oneCall(call);
         if (!model || model->inputs.empty()) continue;
         const auto made = document::onnxGraph(model->document, model->inputs);

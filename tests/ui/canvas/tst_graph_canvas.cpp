@@ -496,14 +496,7 @@ void TestGraphCanvas::hostileGraphsAreDrawn() {
     const graph::NodeId first = m.op("Add", {x, x}, "loop_a");
     const graph::NodeId second = m.op("Add", {first, x}, "loop_b");
     m.graph().setArguments(m.graph().node(first).producer, {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
-    auto document = std::make_shared<document::Document>();
-    document->title = names[0];
-    document->location = "hostile";
-    document->graph = m.done({second});
-    document->modules = std::make_shared<graph::ModuleTree>();
-    m_context->show(document);
-    settle();
-    QVERIFY(m_canvas->scene());
+    show(names[0], m.done({second}));
     for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
         m_context->setDirection(direction);
         m_context->expandToDepth(200);
@@ -538,6 +531,7 @@ void TestGraphCanvas::show(const std::string& location, std::shared_ptr<const gr
     document->graph = std::move(graph);
     document->modules = std::make_shared<graph::ModuleTree>();
     m_context->show(document);
+    settle();
 }
 
 // Work that grows with the square of a picture would not come to an end here.
@@ -549,7 +543,6 @@ void TestGraphCanvas::tensOfThousandsAreSelectedAndMoved() {
     x = m.op("Abs", {m.op("Neg", {x}, "neg")}, "abs");
     m.leave();
     show("large", m.done({x}));
-    settle();
     m_canvas->selectAll();
     settle();
     QCOMPARE(m_context->selectedNodes().size(), std::size_t{60'001});
@@ -570,15 +563,12 @@ void TestGraphCanvas::aFlightEndsWithItsModel() {
     for (int i = 0; i < 40; ++i) x = a.op("Relu", {x});
     const auto one = a.done({x}), other = b.done({b.op("Neg", {b.input("y")})});
     show("other", other);
-    settle();
     const canvas::Camera expected = m_canvas->camera();
     show("one", one);
-    settle();
     m_canvas->zoomBy(4);
     theme::Theme::instance().setReducedMotion(false);
     m_canvas->fit();  // takes a while
     show("other", other);
-    settle();
     QTest::qWait(300);
     theme::Theme::instance().setReducedMotion(true);
     QVERIFY(m_canvas->camera() == expected);
