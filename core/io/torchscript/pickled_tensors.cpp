@@ -80,12 +80,18 @@ base::Result<StorageId> storageId(const Value& id, std::string_view place) {
 }
 
 base::Result<std::shared_ptr<StorageValue>> storageOn(const SharedBytes& bytes, DType dtype) {
+    // A bool of the file may be any byte; in memory it is 0 or 1.
+    const bool clean = dtype != DType::Bool ||
+                       std::all_of(bytes.bytes.begin(), bytes.bytes.end(), [](std::byte b) { return std::to_integer<int>(b) <= 1; });
     // Records of torch.save's zip form are aligned to 64 bytes.
-    if (reinterpret_cast<std::uintptr_t>(bytes.bytes.data()) % tensor::itemSize(dtype) == 0) {
+    if (clean && reinterpret_cast<std::uintptr_t>(bytes.bytes.data()) % tensor::itemSize(dtype) == 0) {
         return std::make_shared<StorageValue>(dtype, tensor::Storage::view(bytes.bytes.data(), bytes.bytes.size(), bytes.owner));
     }
     SONDE_ASSIGN(auto copy, tensor::Storage::allocate(bytes.bytes.size()));
     std::memcpy(copy->mutableData(), bytes.bytes.data(), bytes.bytes.size());
+    if (!clean) {
+        for (std::byte& b : std::span(copy->mutableData(), bytes.bytes.size())) b = b == std::byte{0} ? b : std::byte{1};
+    }
     return std::make_shared<StorageValue>(dtype, std::move(copy));
 }
 

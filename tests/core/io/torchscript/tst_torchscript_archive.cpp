@@ -213,6 +213,16 @@ class TestTorchScriptArchive : public QObject {
         QCOMPARE(tensorNamed(*root, "a").numel(), 3);
     }
 
+    /// A damaged byte of a bool is a truth, not a value that no bool has.
+    void boolsAreZeroOrOne() {
+        test::writeScript(path(), "class M(Module):\n  __parameters__ = []\n  __buffers__ = [\"a\", ]\n  a : Tensor\n  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n    return x\n",
+                          pickle::text("a") + pickle::tensor("0", "BoolStorage", 4, 0, {4}, {1}), {{"data/0", std::string("\x00\xc0\x01\xff", 4)}});
+        const auto root = rootOf(path());
+        QVERIFY(root);
+        const Tensor a = tensorNamed(*root, "a");
+        QCOMPARE(QByteArray(reinterpret_cast<const char*>(a.bytes()), 4), QByteArray("\x00\x01\x01\x01", 4));
+    }
+
     /// A tensor that would reach beyond its storage is refused, not read.
     void tensorsOutsideTheirStorageAreRefused_data() {
         QTest::addColumn<int>("offset");
