@@ -266,7 +266,8 @@ void InspectorContext::setThreads(int threads) {
 // --- values ---------------------------------------------------------------------------------------------------------
 
 const tensor::Value* InspectorContext::value(NodeId node) const {
-    if (!m_document || !node.valid()) return nullptr;
+    // Who hears of a new model late may still ask for nodes of the last one.
+    if (!m_document || !node.valid() || node.index() >= graph().nodeCount()) return nullptr;
     if (m_recording) {
         if (const tensor::Value* kept = m_recording->value(node)) return kept;
         if (const auto found = m_peeked.find(node); found != m_peeked.end()) return &found->second.back();
