@@ -72,7 +72,9 @@ void TestOpening::opensWhateverTheHelperDoes() {
     QVERIFY(!canvas()->visibleItems().empty());
     QVERIFY(rowsOfTree() > 0);
     QVERIFY(rowsOfTable() > 5);
-    QCOMPARE(scene->notes.empty(), helper == "works");  // who draws otherwise says so
+    // Who draws otherwise says so; on a busy machine the time of a helper that works may end, too.
+    if (helper != "works") QVERIFY(!scene->notes.empty());
+    else for (const std::string& note : scene->notes) QVERIFY2(note.find("did not end within") != std::string::npos, note.c_str());
 }
 
 void TestOpening::theLastPictureStaysWhilePiecesAreLaidOut() {
