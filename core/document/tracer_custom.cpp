@@ -24,11 +24,9 @@ base::Result<std::optional<trace::ConcreteArguments>> annotations(const TraceReq
     return std::optional(std::move(concrete));
 }
 
-/// The passes work on a copy, so that what cannot be made pure leaves nothing half done.
-base::Result<trace::Tracer::GraphPtr> purified(const graph::InternalGraph& recorded, bool removeInPlace) {
+base::Result<trace::Tracer::GraphPtr> withoutSlices(const graph::InternalGraph& recorded, bool) {
     auto graph = std::make_shared<graph::InternalGraph>(recorded);
     passes::removeUnnecessarySlices(*graph);
-    if (removeInPlace) SONDE_TRY(passes::removeInplace(*graph));
     return graph;
 }
 
@@ -36,14 +34,13 @@ base::Result<trace::Tracer::GraphPtr> purified(const graph::InternalGraph& recor
 
 base::Result<TracedGraph> traceCustom(const TraceRequest& request) {
     trace::CustomTracerOptions options;
-    options.purify = purified;
+    // A script's in-place operations have become new values already: there is nothing to remove or to mark.
+    if (dynamic_cast<const io::script::ScriptModule*>(request.root.get())) options.purify = withoutSlices;
     trace::CustomTracer tracer(std::move(options));
     setLeaves(tracer, request.options);
     tracer.setRecordsControlFlow(true);  // of archives: branches and loops as exprs that own bodies
     trace::CustomTraceOptions how;
     SONDE_ASSIGN(how.concrete, annotations(request));
-    // A script's in-place operations have become new values already: taken for writes they would be done twice.
-    how.removeInPlace = !dynamic_cast<const io::script::ScriptModule*>(request.root.get());
     SONDE_ASSIGN(const auto example, followExample(tracer, request));
     SONDE_ASSIGN(auto graph, tracer.traceCustom(request.root, how));
     if (example) example->finish(*graph);

@@ -5,6 +5,7 @@
 #include "core/exec/join.h"
 #include "core/exec/plan_impl.h"
 #include "core/graph/guard.h"
+#include "core/graph/purify.h"
 
 namespace sonde::exec {
 
@@ -293,6 +294,19 @@ base::Result<void> checkNodes(const InternalGraph& graph, const std::vector<Node
     return {};
 }
 
+/// A run computes values: writes that somebody reads by an older name have no effect in it.
+base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) {
+        const Expr& expr = graph.expr(ExprId(i));
+        const bool mayWrite = !graph.isErased(ExprId(i)) && (expr.op.domain == "aten" || expr.op.domain == "prim" || expr.op.name.empty());
+        if (!mayWrite || expr.attributes.getInt(graph::kWritesInPlace, 0) == 0) continue;
+        return base::runError("the graph was recorded with its in-place operations, and what this one writes is read by an older name",
+                              "node '" + (expr.outputs.empty() ? expr.target : graph.node(expr.outputs.front()).name) + "', " + expr.target,
+                              "run the pass remove-inplace on it first");
+    }
+    return {};
+}
+
 }  // namespace
 
 Plan::Plan() : m_impl(std::make_unique<Impl>()) {}
@@ -300,6 +314,7 @@ Plan::~Plan() = default;
 
 base::Result<std::shared_ptr<const Plan>> Plan::make(std::shared_ptr<const InternalGraph> graph, PlanOptions options,
                                                      const ops::Registry& registry) {
+    SONDE_TRY(refuseWritesInPlace(*graph));
     SONDE_TRY(checkNodes(*graph, options.watch));
     SONDE_TRY(checkNodes(*graph, options.end));
     std::shared_ptr<Plan> plan(new Plan);

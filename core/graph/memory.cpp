@@ -63,17 +63,7 @@ enum class Indexing : std::uint8_t { View, Copy, Unknown };
 Indexing indexing(const InternalGraph& graph, const Argument& part) {
     switch (part.kind) {
         case Argument::Kind::Slice: return Indexing::View;
-        case Argument::Kind::Constant: {
-            const ValueKind kind = part.constant.kind();
-            if (kind == ValueKind::Tuple) {
-                const auto& items = part.constant.items();
-                return std::ranges::all_of(items, [](const tensor::Value& item) {
-                    return item.kind() == ValueKind::Int || item.isNone() || item.kind() == ValueKind::Object;
-                }) ? Indexing::View : Indexing::Copy;
-            }
-            const bool cuts = kind == ValueKind::Int || kind == ValueKind::None || kind == ValueKind::Object || kind == ValueKind::String;
-            return cuts ? Indexing::View : Indexing::Copy;
-        }
+        case Argument::Kind::Constant: return sharingOfIndex(part.constant) == Sharing::View ? Indexing::View : Indexing::Copy;
         case Argument::Kind::Tuple: {
             Indexing whole = Indexing::View;
             for (const Argument& item : part.items) {
@@ -141,6 +131,27 @@ const Argument* outArgument(const Expr& expr) {
 }
 
 }  // namespace
+
+Sharing sharingOfIndex(const tensor::Value& index) {
+    switch (index.kind()) {
+        case ValueKind::Int:
+        case ValueKind::None:
+        case ValueKind::Object:  // a slice or `...`
+        case ValueKind::String: return Sharing::View;
+        case ValueKind::Tuple: {
+            const bool cuts = std::ranges::all_of(index.items(), [](const tensor::Value& item) {
+                return item.kind() != ValueKind::Tuple && sharingOfIndex(item) == Sharing::View;
+            });
+            return cuts ? Sharing::View : Sharing::Fresh;
+        }
+        case ValueKind::Tensor: {
+            // One integer counts as a number.
+            const tensor::DType dtype = index.tensor().dtype();
+            return index.tensor().rank() == 0 && tensor::isInteger(dtype) && dtype != tensor::DType::UInt8 ? Sharing::View : Sharing::Fresh;
+        }
+        default: return Sharing::Fresh;
+    }
+}
 
 std::string_view withoutOverload(std::string_view operatorName) { return operatorName.substr(0, operatorName.find('.')); }
 

@@ -31,6 +31,9 @@ MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName
 /// With a look at the arguments: indices by masks and lists copy, dropout while training copies, `out=` is written.
 MemoryEffect memoryEffect(const InternalGraph& graph, const Expr& expr);
 
+/// What `x[index]` gives: a view for integers, slices, `...` and None (elements of lists and dicts as well), else a copy.
+Sharing sharingOfIndex(const tensor::Value& index);
+
 /// The argument that the operator writes to: `out` if it is given, else the first; null if it writes to none.
 const Argument* writtenArgument(const InternalGraph& graph, const Expr& expr);
 

@@ -89,7 +89,8 @@ base::Result<void> inferGuard(InferContext& context) {
     return {};
 }
 
-/// Runs the first body if the predicate is true, else the second, each with the operands as inputs.
+/// Runs the first body if the predicate is true, else the second, each with the operands as inputs. Behind the function's
+/// result come the operands that it wrote to.
 base::Result<void> condition(KernelContext& context) {
     const Value& predicate = context.value(0);
     const bool isOne = predicate.isTensor() ? predicate.tensor().numel() == 1 : predicate.isNumber();
@@ -98,8 +99,10 @@ base::Result<void> condition(KernelContext& context) {
     if (!context.value(3).isListLike()) return opError("the operands of cond are a list or a tuple");
     SONDE_ASSIGN(const bool holds, truthOf(predicate));
     SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
-    if (results.size() != 1) return opError("a branch gives " + std::to_string(results.size()) + " values, not one");
-    context.setOutput(0, std::move(results.front()));
+    if (results.size() != context.outputCount()) {
+        return opError("a branch gives " + std::to_string(results.size()) + " values, not " + std::to_string(context.outputCount()));
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) context.setOutput(i, std::move(results[i]));
     return {};
 }
 
@@ -109,7 +112,8 @@ void define_guard(Registry& registry) {
     registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
                      .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("source", "").attrString("class", "")
                      .runs(guard, inferGuard));
-    registry.add(primRow("cond(t pred, t true_fn, t false_fn, t operands) -> t", "one of two functions of the operands", Category::Control, condition));
+    registry.add(primRow("cond", "one of two functions of the operands", Category::Control).anyIn("pred").anyIn("true_fn").anyIn("false_fn").anyIn("operands")
+                     .out("outputs", Arity::Variadic).runs(condition));
 }
 
 }  // namespace sonde::ops

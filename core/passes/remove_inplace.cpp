@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "core/graph/purify.h"
 #include "core/passes/all_passes.h"
 #include "core/passes/inplace.h"
-#include "core/passes/view_chain.h"
+#include "core/passes/inplace_walk.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -24,46 +26,22 @@ bool isUserLevel(const Expr& expr) {
     return expr.kind == ExprKind::CallMethod || expr.op.domain == "prim" || expr.target.starts_with("operator.");
 }
 
-/// A tensor with memory of its own: nothing else shows what is written to it.
-bool isFresh(const Expr& producer) {
-    const Meaning meaning = meaningOf(producer);
-    if (meaning == Meaning::Clone || meaning == Meaning::Create || mutates(producer)) return true;
-    return producer.op.domain == "aten" && producer.op.name == "expand_as";
-}
-
 class InplaceRemover {
   public:
     InplaceRemover(InternalGraph& graph, Notes& notes) : m_graph(graph), m_rewrite(graph, notes) {}
 
-    base::Result<std::int64_t> run(bool recursive) {
-        std::int64_t count = 0;
-        const std::vector<BodyId> bodies = m_rewrite.bodies();
-        for (BodyId body : bodies) {
-            if (body != m_graph.mainId() && !recursive) break;
-            SONDE_ASSIGN(const std::int64_t handled, runBody(body));
-            count += handled;
-        }
-        return count;
-    }
+    /// The count that removeInplace gives. `effective`: writes that were read by an older name.
+    base::Result<std::int64_t> run(bool recursive, std::set<ExprId>& effective);
 
   private:
-    base::Result<std::int64_t> runBody(BodyId body);
+    base::Result<std::int64_t> clean(BodyId body);
     void eraseMarkers();
     void mergeAttributeReads();
     void eraseUnusedArithmetic();
     std::vector<ExprId> unusedCalls() const;
     bool isUnused(const Expr& expr) const;
-    base::Result<bool> write(ExprId id);
-    base::Result<void> writePart(ExprId id, const ViewChain& chain);
-    base::Result<void> checkPart(ExprId id, const ViewChain& chain) const;
-    base::Result<void> overwrite(ExprId id, NodeId target);
-    using Levels = std::vector<std::pair<NodeId, Argument>>;
-    Levels levelsOf(const ViewChain& chain) const;
-    ExprId setItems(ExprId anchor, const Levels& levels, Argument value, std::string_view op);
-    base::Result<void> retakeViews(ExprId anchor, NodeId root, NodeId renewed, ExprId written);
-    base::Result<void> checkOutside(ExprId id, NodeId root) const;
-    bool familyIsReadBehind(NodeId root, NodeId target, ExprId anchor) const;
-    base::Error impossible(ExprId id, const std::string& what, const std::string& hint) const;
+    bool holdsWrite(const Expr& expr) const;
+    base::Result<void> prune(const InplaceWalk& walk);
     std::vector<ExprId> order() const { return m_graph.body(m_body).order; }
 
     InternalGraph& m_graph;
@@ -71,17 +49,44 @@ class InplaceRemover {
     BodyId m_body;
 };
 
+base::Result<std::int64_t> InplaceRemover::run(bool recursive, std::set<ExprId>& effective) {
+    std::int64_t count = 0;
+    for (BodyId body : m_rewrite.bodies()) {
+        if (body != m_graph.mainId() && !recursive) break;
+        SONDE_ASSIGN(const std::int64_t cleaned, clean(body));
+        count += cleaned;
+    }
+    std::set<ExprId> used;  // writes whose result is read: they count if others read it, too
+    bool anyWrite = false;
+    for (ExprId id : m_graph.recursiveOrder(m_graph.mainId())) {
+        if (!mutates(m_graph.expr(id))) continue;
+        anyWrite = true;
+        if (!isUnused(m_graph.expr(id))) used.insert(id);
+    }
+    if (!anyWrite) return count;
+    InplaceWalk walk(m_rewrite);
+    SONDE_TRY(walk.run());
+    effective = walk.effective();
+    for (ExprId id : effective) count += used.contains(id);
+    SONDE_TRY(prune(walk));
+    for (ExprId id : m_graph.recursiveOrder(m_graph.mainId())) m_graph.mutableExpr(id).attributes.erase(graph::kWritesInPlace);
+    return count;
+}
+
 bool InplaceRemover::isUnused(const Expr& expr) const {
     return std::all_of(expr.outputs.begin(), expr.outputs.end(),
                        [this](NodeId node) { return m_graph.node(node).users.empty() && !m_rewrite.isResult(node); });
 }
 
-base::Error InplaceRemover::impossible(ExprId id, const std::string& what, const std::string& hint) const {
-    const Expr& expr = m_graph.expr(id);
-    std::string where = "node '" + m_graph.node(expr.outputs.front()).name + "', operation " + std::to_string(m_rewrite.position(id)) +
-                        ", " + operationText(expr);
-    if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
-    return base::runError("(inplace) " + what, std::move(where), hint);
+/// Something inside of it may be seen outside.
+bool InplaceRemover::holdsWrite(const Expr& expr) const {
+    if (expr.callable) return true;
+    return std::ranges::any_of(expr.bodies, [this](BodyId body) {
+        return std::ranges::any_of(m_graph.recursiveOrder(body), [this](ExprId id) {
+            const Expr& inner = m_graph.expr(id);
+            return mutates(inner) || inner.callable || meaningOf(inner) == Meaning::Assertion;
+        });
+    });
 }
 
 void InplaceRemover::eraseMarkers() {
@@ -134,252 +139,40 @@ void InplaceRemover::eraseUnusedArithmetic() {
     }
 }
 
-base::Result<std::int64_t> InplaceRemover::runBody(BodyId body) {
+/// Takes out what does nothing. How many calls nobody read, before.
+base::Result<std::int64_t> InplaceRemover::clean(BodyId body) {
     m_body = body;
     eraseMarkers();
     const auto candidates = static_cast<std::int64_t>(unusedCalls().size());
-    bool anyWrite = false;
-    for (ExprId id : order()) anyWrite = anyWrite || mutates(m_graph.expr(id)) || m_graph.expr(id).target == "__setitem__";
+    const bool anyWrite = std::ranges::any_of(order(), [this](ExprId id) { return mutates(m_graph.expr(id)); });
     if (candidates == 0 && !anyWrite) return 0;
     if (anyWrite) mergeAttributeReads();
     eraseUnusedArithmetic();
-    if (unusedCalls().empty() && !anyWrite) return 0;
-    // Dead code first; what only it reads goes with it.
-    std::vector<ExprId> dead = unusedCalls();
-    for (std::size_t i = dead.size(); i-- > 0;) {
-        if (m_graph.isErased(dead[i]) || mutates(m_graph.expr(dead[i]))) continue;
-        SONDE_TRY(eraseChain(m_rewrite, dead[i]));
+    const std::vector<ExprId> unused = unusedCalls();
+    if (unused.empty() && !anyWrite) return 0;
+    // What only dead code reads goes with it.
+    for (std::size_t i = unused.size(); i-- > 0;) {
+        if (m_graph.isErased(unused[i]) || mutates(m_graph.expr(unused[i])) || holdsWrite(m_graph.expr(unused[i]))) continue;
+        SONDE_TRY(eraseChain(m_rewrite, unused[i]));
     }
-    std::int64_t usedWrites = 0;
-    for (ExprId id : order()) {
-        if (m_graph.isErased(id) || !mutates(m_graph.expr(id))) continue;
-        const bool wasUnused = isUnused(m_graph.expr(id));
-        SONDE_ASSIGN(const bool changed, write(id));
-        if (changed && !wasUnused) ++usedWrites;
-    }
-    return candidates + usedWrites;
+    return candidates;
 }
 
-/// Anything but the written node itself that shares its memory is read behind the write.
-bool InplaceRemover::familyIsReadBehind(NodeId root, NodeId target, ExprId anchor) const {
-    if (root != target && m_rewrite.isReadBehind(root, anchor)) return true;
-    for (ExprId id : order()) {
-        const Expr& expr = m_graph.expr(id);
-        if (!makesView(expr)) continue;
-        for (NodeId node : expr.outputs) {
-            // Views of the written node itself follow it.
-            if (node == target || viewChainOf(m_rewrite, node).root != root) continue;
-            const ViewChain chain = viewChainOf(m_rewrite, node);
-            const bool ofTarget = std::any_of(chain.views.begin(), chain.views.end(), [&](ExprId view) {
-                return m_graph.expr(view).arguments[0].node == target;
-            });
-            if (!ofTarget && m_rewrite.isReadBehind(node, anchor)) return true;
+/// Takes out what nobody reads: what the walk has made for nothing, writes that were turned into something else or have no
+/// effect, and views that only they needed.
+base::Result<void> InplaceRemover::prune(const InplaceWalk& walk) {
+    const std::set<ExprId> inserted(walk.inserted().begin(), walk.inserted().end());
+    const std::vector<ExprId> order = m_graph.recursiveOrder(m_graph.mainId());
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const ExprId id = order[i];
+        if (m_graph.isErased(id) || m_graph.expr(id).outputs.empty() || !isUnused(m_graph.expr(id))) continue;
+        if (mutates(m_graph.expr(id))) {
+            SONDE_TRY(eraseChain(m_rewrite, id));
+        } else if (inserted.contains(id)) {
+            m_rewrite.erase(id, "");
+        } else if (walk.writtenViews().contains(id)) {
+            m_rewrite.erase(id, "only the write needed it");
         }
-    }
-    return false;
-}
-
-/// A write inside a body to what comes from outside of it is lost there.
-base::Result<void> InplaceRemover::checkOutside(ExprId id, NodeId root) const {
-    const ExprId owner = m_graph.body(m_body).owner;
-    if (!owner.valid()) return {};
-    NodeId outer = root;
-    const Expr& producer = m_rewrite.producer(root);
-    if (producer.body == m_body) {
-        if (producer.kind != ExprKind::Input) return {};
-        const std::vector<NodeId>& inputs = m_graph.body(m_body).inputs;
-        const auto at = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), root) - inputs.begin());
-        const Expr& call = m_graph.expr(owner);
-        if (!call.op.name.empty() || at >= call.inputs.size()) return {};
-        outer = call.inputs[at];
-    }
-    const NodeId outerRoot = viewChainOf(m_rewrite, outer).root;
-    if (m_rewrite.isReadBehind(outer, owner) || (outerRoot != outer && m_rewrite.isReadBehind(outerRoot, owner))) {
-        return impossible(id, "a module writes to a tensor of its caller, who reads it afterwards", "trace into the module (--leaf none)");
-    }
-    return {};
-}
-
-/// Handles one write. True if anything else than the write itself changed.
-base::Result<bool> InplaceRemover::write(ExprId id) {
-    const Expr& expr = m_graph.expr(id);
-    if (expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node) return false;
-    const NodeId target = expr.arguments[0].node;
-    const NodeId result = m_rewrite.output(id);
-    const ViewChain chain = viewChainOf(m_rewrite, target);
-    SONDE_TRY(checkOutside(id, chain.root));
-    const bool others = familyIsReadBehind(chain.root, target, id);
-    const bool readAgain = others || m_rewrite.isReadBehind(target, id);
-    if (!readAgain && isUnused(expr)) {
-        SONDE_TRY(eraseChain(m_rewrite, id));
-        return true;
-    }
-    if (!chain.views.empty() && others) {
-        SONDE_TRY(writePart(id, chain));
-        return true;
-    }
-    if (meaningOf(expr) == Meaning::Copy && expr.arguments.size() > 1) {
-        if (chain.views.empty() && !isFresh(m_rewrite.producer(target))) {
-            return impossible(id, "Unexpected predecessor: " + operationText(m_rewrite.producer(target)), "copy_ needs a clone to write to");
-        }
-        SONDE_TRY(overwrite(id, target));
-        return true;
-    }
-    const bool changed = m_rewrite.replaceBehind(target, result, id) > 0;
-    if (changed) m_rewrite.say(result, "later uses of " + m_graph.node(target).name + " read what was written to it");
-    SONDE_TRY(retakeViews(id, target, result, id));
-    return changed;
-}
-
-/// copy_(t, v) over a whole tensor: later uses read v in t's shape and dtype.
-base::Result<void> InplaceRemover::overwrite(ExprId id, NodeId target) {
-    Argument value = m_graph.expr(id).arguments[1];
-    const std::string why = "is what copy_ wrote to " + m_graph.node(target).name;
-    const auto call = [&](const std::string& name, std::vector<Argument> arguments) {
-        Expr expr;
-        expr.kind = ExprKind::CallFunction;
-        expr.op = {"aten", name, 0};
-        expr.target = "torch." + name;
-        expr.arguments = std::move(arguments);
-        return m_rewrite.insertBefore(id, std::move(expr), name, why);
-    };
-    const bool isNode = value.kind == Argument::Kind::Node;
-    if (isNode) {
-        const tensor::DType from = dtypeOf(m_graph, value.node);
-        const tensor::DType to = dtypeOf(m_graph, target);
-        const bool known = from != tensor::DType::Undefined && to != tensor::DType::Undefined;
-        if (known && from != to) value = Argument::of(m_rewrite.output(call("type_as", {value, Argument::of(target)})));
-    }
-    const ExprId made = isNode ? call("expand_as", {value, Argument::of(target)}) : call("full_like", {Argument::of(target), value});
-    m_rewrite.addOrigins(made, id);
-    const NodeId renewed = m_rewrite.output(made);
-    m_rewrite.replace(m_rewrite.output(id), renewed, "the copy became a value");
-    m_rewrite.replaceBehind(target, renewed, id);
-    SONDE_TRY(retakeViews(id, target, renewed, id));
-    m_rewrite.erase(id, "the copy became a value");
-    return {};
-}
-
-/// root with `value` in the region of each level, innermost first, behind `anchor`. The last expr made.
-ExprId InplaceRemover::setItems(ExprId anchor, const Levels& levels, Argument value, std::string_view op) {
-    ExprId last = anchor;
-    for (const auto& [base, index] : levels) {
-        Expr expr;
-        expr.kind = ExprKind::CallFunction;
-        expr.op = {"prim", std::string(op), 0};
-        expr.target = op == "setitem" ? "operator.setitem" : std::string(op);
-        expr.arguments = {Argument::of(base), index, std::move(value)};
-        last = m_rewrite.insertAfter(last, std::move(expr), op, "a write to a part of " + m_graph.node(base).name + " as a value");
-        m_rewrite.addOrigins(last, anchor);
-        value = Argument::of(m_rewrite.output(last));
-    }
-    return last;
-}
-
-/// Which part of what is written: one index for the whole chain, or one for each view where they do not merge:
-/// setitem(root, i1, setitem(root[i1], i2, value)). Empty: an axis is not known.
-InplaceRemover::Levels InplaceRemover::levelsOf(const ViewChain& chain) const {
-    if (auto index = mergedIndex(m_graph, chain)) return {{chain.root, std::move(*index)}};
-    Levels levels;
-    for (ExprId view : chain.views) {
-        auto index = indexOf(m_graph, m_graph.expr(view));
-        if (!index) return {};
-        levels.emplace_back(m_graph.expr(view).arguments[0].node, std::move(*index));
-    }
-    return levels;
-}
-
-base::Result<void> InplaceRemover::checkPart(ExprId id, const ViewChain& chain) const {
-    for (ExprId view : chain.views) {
-        if (cutsPart(m_graph, m_graph.expr(view))) continue;
-        return impossible(id, "in-place through view not supported: " + operationText(m_graph.expr(view)),
-                          "write to the tensor itself, or to a clone of the view");
-    }
-    if (isFresh(m_rewrite.producer(chain.root))) return {};
-    return impossible(id, "Unexpected predecessor: " + operationText(m_rewrite.producer(chain.root)),
-                      "a part of a clone or of a new tensor can be written");
-}
-
-/// A write through slices, selections and indices of a fresh tensor.
-base::Result<void> InplaceRemover::writePart(ExprId id, const ViewChain& chain) {
-    SONDE_TRY(checkPart(id, chain));
-    const Levels levels = levelsOf(chain);
-    if (levels.empty()) return impossible(id, "the axis of a slice is not known", "");
-    const Expr& expr = m_graph.expr(id);
-    const NodeId target = expr.arguments[0].node;
-    const NodeId result = m_rewrite.output(id);
-    const std::string_view base = baseName(expr);
-    const bool transforms = (base == "exp_" || base == "sigmoid_") && expr.arguments.size() == 1 && levels.size() == 1;
-    // copy_ and fill_ have the new content of the region as their argument; of all others it is the result.
-    const bool isPlain = (base == "copy_" || base == "fill_") && expr.arguments.size() > 1;
-    ExprId last;
-    if (transforms) {
-        Argument step = Argument::container(Argument::Kind::Tuple, {Argument::of(Value(std::string(base.substr(0, base.size() - 1)))),
-                                                                    Argument::container(Argument::Kind::Tuple, {})});
-        Argument steps = Argument::container(Argument::Kind::Tuple, {std::move(step)});
-        last = setItems(id, levels, std::move(steps), "setitem_with_transformation");
-    } else {
-        last = setItems(id, levels, isPlain ? expr.arguments[1] : Argument::of(result), "setitem");
-    }
-    const NodeId renewed = m_rewrite.output(last);
-    m_rewrite.replaceBehind(chain.root, renewed, last);
-    // Who reads the write's result reads the region, as it is then: a later write to it reaches the root, too.
-    m_rewrite.replaceBehind(result, target, last);
-    SONDE_TRY(retakeViews(last, chain.root, renewed, id));
-    if (transforms || isPlain) {
-        const std::string why = "the write became " + m_graph.node(renewed).name;
-        m_rewrite.say(result, why, renewed);
-        m_rewrite.erase(id, why);
-    }
-    for (ExprId view : chain.views) {
-        if (!m_graph.isErased(view) && isUnused(m_graph.expr(view))) m_rewrite.erase(view, "only the write needed it");
-    }
-    return {};
-}
-
-/// Views taken before the write show the memory as it is after it: those that are read again are taken again.
-base::Result<void> InplaceRemover::retakeViews(ExprId anchor, NodeId root, NodeId renewed, ExprId written) {
-    std::map<NodeId, NodeId> again{{root, renewed}};
-    std::vector<ExprId> made;
-    ExprId last = anchor;
-    for (ExprId id : order()) {
-        if (id == anchor || id == written) break;
-        const Expr& expr = m_graph.expr(id);
-        if (!makesView(expr) || expr.outputs.size() != 1 || expr.arguments.empty() || expr.arguments[0].kind != Argument::Kind::Node) continue;
-        const auto base = again.find(expr.arguments[0].node);
-        if (base == again.end()) continue;
-        const NodeId view = expr.outputs.front();
-        if (expr.op.domain == "prim" && meaningOf(expr) == Meaning::Index && !cutsPart(m_graph, expr)) {
-            if (viewChainOf(m_rewrite, view).root == view) continue;  // a copy, by a mask or a tensor of indices
-            if (m_rewrite.isReadBehind(view, last)) {
-                return impossible(written, "whether " + m_graph.node(view).name + " shares memory with what is written is not known", "");
-            }
-            continue;
-        }
-        Expr copy;
-        copy.kind = expr.kind;
-        copy.op = expr.op;
-        copy.target = expr.target;
-        copy.arguments = expr.arguments;
-        copy.keywords = expr.keywords;
-        copy.attributes = expr.attributes;
-        copy.scope = expr.scope;
-        copy.qualname = expr.qualname;
-        copy.moduleClass = expr.moduleClass;
-        copy.source = expr.source;
-        copy.arguments[0] = Argument::of(base->second);
-        const std::string name = m_graph.node(view).name;
-        last = m_rewrite.insertAfter(last, std::move(copy), name, name + " as it is after the write");
-        m_rewrite.addOrigins(last, id);
-        m_graph.setType(m_rewrite.output(last), m_graph.node(view).type);
-        made.push_back(last);
-        again[view] = m_rewrite.output(last);
-    }
-    for (const auto& [before, after] : again) {
-        if (before != root) m_rewrite.replaceBehind(before, after, last);
-    }
-    for (std::size_t i = made.size(); i-- > 0;) {
-        if (isUnused(m_graph.expr(made[i]))) m_rewrite.erase(made[i], "");
     }
     return {};
 }
@@ -389,7 +182,8 @@ base::Result<void> InplaceRemover::retakeViews(ExprId anchor, NodeId root, NodeI
 base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInplaceOptions& options, Notes* notes) {
     InternalGraph copy = graph;
     Notes said;
-    auto count = InplaceRemover(copy, said).run(options.recursive);
+    std::set<ExprId> effective;
+    auto count = InplaceRemover(copy, said).run(options.recursive, effective);
     if (!count) return options.fail ? base::Result<std::int64_t>(count.error()) : base::Result<std::int64_t>(-1);
     if (said.byNode.empty()) return *count;
     graph = std::move(copy);
@@ -402,4 +196,38 @@ base::Result<std::size_t> removeInplacePass(Rewrite& rewrite) {
     return static_cast<std::size_t>(count);
 }
 
+namespace {
+
+/// Writes that a run of the graph as it is would not see; all, if that is not known.
+std::set<ExprId> unseenWrites(const InternalGraph& graph) {
+    InternalGraph copy = graph;
+    Notes said;
+    std::set<ExprId> effective;
+    if (InplaceRemover(copy, said).run(true, effective)) return effective;
+    for (ExprId id : graph.recursiveOrder(graph.mainId())) {
+        if (mutates(graph.expr(id))) effective.insert(id);
+    }
+    return effective;
+}
+
+}  // namespace
+
 }  // namespace sonde::passes
+
+namespace sonde::graph {
+
+base::Result<std::shared_ptr<InternalGraph>> purified(const InternalGraph& recorded, bool removeInPlace) {
+    auto graph = std::make_shared<InternalGraph>(recorded);
+    passes::removeUnnecessarySlices(*graph);
+    if (removeInPlace) {
+        SONDE_TRY(passes::removeInplace(*graph));
+        return graph;
+    }
+    const std::size_t known = graph->exprCount();
+    for (ExprId id : passes::unseenWrites(*graph)) {
+        if (id.index() < known) graph->mutableExpr(id).attributes.set(kWritesInPlace, std::int64_t{1});
+    }
+    return graph;
+}
+
+}  // namespace sonde::graph

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/memory.h"
 #include "core/passes/vocabulary.h"
-#include "core/tensor/slice_value.h"
 
 namespace sonde::passes {
 
@@ -48,52 +48,27 @@ std::optional<std::size_t> axisOf(const InternalGraph& graph, const Expr& expr) 
     return static_cast<std::size_t>(axis);
 }
 
-/// A part of an index that cuts: everything but masks, lists and nodes that may be tensors.
-bool isBasic(const InternalGraph& graph, const Argument& part) {
-    switch (part.kind) {
-        case Argument::Kind::Slice: return true;
-        case Argument::Kind::Constant: {
-            const ValueKind kind = part.constant.kind();
-            return kind == ValueKind::Int || kind == ValueKind::None || kind == ValueKind::Object;
-        }
-        case Argument::Kind::Tuple:
-            return std::all_of(part.items.begin(), part.items.end(), [&](const Argument& item) {
-                return item.kind != Argument::Kind::Tuple && isBasic(graph, item);
-            });
-        case Argument::Kind::Node: return graph.node(part.node).type.kind == ValueKind::Int;
-        default: return false;
-    }
+/// What a slice, select or narrow takes along its axis.
+std::optional<Argument> partOf(const InternalGraph& graph, const Expr& expr) {
+    const std::string_view name = baseName(expr);
+    if (name == "select") return given(expr, 2, "index");
+    if (name == "slice") return sliceOf(given(expr, 2, "start"), given(expr, 3, "end"), stepOfSlice(expr));
+    const auto start = intOf(graph, argumentOf(expr, 2, "start"));
+    const auto length = intOf(graph, argumentOf(expr, 3, "length"));
+    if (!start || !length) return std::nullopt;
+    // narrow(x, d, -2, 2) goes to the end.
+    const bool isToTheEnd = *start < 0 && *start + *length == 0;
+    return sliceOf(Argument::of(Value::ofInt(*start)), isToTheEnd ? none() : Argument::of(Value::ofInt(*start + *length)), none());
 }
 
 }  // namespace
 
 bool cutsPart(const InternalGraph& graph, const Expr& expr) {
-    if (!makesView(expr)) return false;
-    switch (meaningOf(expr)) {
-        case Meaning::Slice:
-        case Meaning::Select: return true;
-        case Meaning::Index: {
-            const Argument* index = argumentOf(expr, 1);
-            return expr.op.domain == "prim" && index && isBasic(graph, *index);
-        }
-        default: return false;
-    }
-}
-
-ViewChain viewChainOf(const Rewrite& rewrite, NodeId node) {
-    ViewChain chain;
-    for (const Expr* expr = &rewrite.producer(node); makesView(*expr); expr = &rewrite.producer(node)) {
-        if (expr->arguments.empty() || expr->arguments[0].kind != Argument::Kind::Node) break;
-        // An index with a mask or a tensor takes a copy.
-        const Argument* index = argumentOf(*expr, 1);
-        const bool takesCopy = meaningOf(*expr) == Meaning::Index && index && index->kind == Argument::Kind::Node &&
-                               rewrite.graph().node(index->node).type.isTensor();
-        if (takesCopy) break;
-        chain.views.push_back(expr->id);
-        node = expr->arguments[0].node;
-    }
-    chain.root = node;
-    return chain;
+    const graph::MemoryEffect effect = graph::memoryEffect(graph, expr);
+    if (effect.sharing != graph::Sharing::View || effect.isList) return false;
+    const std::string_view name = baseName(expr);
+    if (expr.op.domain == "prim") return name == "getitem";
+    return expr.op.domain == "aten" && (name == "slice" || name == "select" || name == "narrow");
 }
 
 std::optional<Argument> indexOf(const InternalGraph& graph, const Expr& expr) {
@@ -103,22 +78,23 @@ std::optional<Argument> indexOf(const InternalGraph& graph, const Expr& expr) {
         return index.kind == Argument::Kind::Tuple ? index : Argument::container(Argument::Kind::Tuple, {index});
     }
     const auto axis = axisOf(graph, expr);
-    if (!axis) return std::nullopt;
+    auto part = partOf(graph, expr);
+    if (!axis || !part) return std::nullopt;
     std::vector<Argument> parts(*axis, fullSlice());
-    if (meaning == Meaning::Select) parts.push_back(given(expr, 2, "index"));
-    else parts.push_back(sliceOf(given(expr, 2, "start"), given(expr, 3, "end"), stepOfSlice(expr)));
+    parts.push_back(std::move(*part));
     return Argument::container(Argument::Kind::Tuple, std::move(parts));
 }
 
 std::optional<Argument> mergedIndex(const InternalGraph& graph, const ViewChain& chain) {
-    if (chain.views.size() == 1) return indexOf(graph, graph.expr(chain.views.front()));
+    if (chain.size() == 1) return indexOf(graph, graph.expr(chain.front()));
     std::vector<std::optional<Argument>> byAxis;
     std::vector<bool> selected;  // by the root's axes: gone behind the select
-    for (std::size_t i = chain.views.size(); i-- > 0;) {
-        const Expr& view = graph.expr(chain.views[i]);
+    for (std::size_t i = chain.size(); i-- > 0;) {
+        const Expr& view = graph.expr(chain[i]);
         if (meaningOf(view) == Meaning::Index) return std::nullopt;
         const auto current = axisOf(graph, view);
-        if (!current) return std::nullopt;
+        auto part = partOf(graph, view);
+        if (!current || !part) return std::nullopt;
         // The current-th axis that is still there.
         std::size_t axis = 0;
         for (std::size_t left = *current;; ++axis) {
@@ -130,10 +106,8 @@ std::optional<Argument> mergedIndex(const InternalGraph& graph, const ViewChain&
             selected.resize(axis + 1, false);
         }
         if (byAxis[axis]) return std::nullopt;
-        const bool isSelect = meaningOf(view) == Meaning::Select;
-        if (isSelect) byAxis[axis] = given(view, 2, "index");
-        else byAxis[axis] = sliceOf(given(view, 2, "start"), given(view, 3, "end"), stepOfSlice(view));
-        selected[axis] = isSelect;
+        byAxis[axis] = std::move(*part);
+        selected[axis] = baseName(view) == "select";
     }
     std::vector<Argument> parts;
     for (const auto& part : byAxis) parts.push_back(part ? *part : fullSlice());

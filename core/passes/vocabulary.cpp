@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "core/graph/memory.h"
+
 namespace sonde::passes {
 
 using tensor::DType;
@@ -74,15 +76,12 @@ const Table& primTable() {
 bool isOneElement(const Tensor& tensor) { return tensor.rank() == 0 || (tensor.rank() == 1 && tensor.dim(0) == 1); }
 bool isPlainNumber(DType dtype) { return tensor::isFloating(dtype) || tensor::isInteger(dtype); }
 
-bool isDunder(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
-
 }  // namespace
 
 std::string_view baseName(const Expr& expr) {
     // What no operator was found for (a method by its name alone) is known by its target.
     std::string_view name = expr.op.name.empty() ? std::string_view(expr.target) : std::string_view(expr.op.name);
-    if (expr.op.domain.empty() || expr.op.domain == "ai.onnx") return name;
-    return name.substr(0, name.find('.'));
+    return expr.op.domain.empty() || expr.op.domain == "ai.onnx" ? name : graph::withoutOverload(name);
 }
 
 Family familyOf(const Expr& expr) {
@@ -98,7 +97,7 @@ Meaning meaningOf(const Expr& expr) {
     if (!onnx && expr.op.domain != "aten" && expr.op.domain != "prim") return Meaning::Other;
     const Table& table = onnx ? onnxTable() : expr.op.domain == "aten" ? atenTable() : primTable();
     std::string_view name = baseName(expr);
-    if (!onnx && name.size() > 1 && name.ends_with('_') && !isDunder(name)) name.remove_suffix(1);
+    if (!onnx && name.ends_with('_') && graph::isInPlaceName(name)) name.remove_suffix(1);
     const auto found = table.find(name);
     if (found == table.end()) return Meaning::Other;
     // max(x) and max(x, dim) reduce; div with a rounding mode is another function; multiplied addends are another sum.
@@ -107,35 +106,16 @@ Meaning meaningOf(const Expr& expr) {
 }
 
 bool mutates(const Expr& expr) {
-    if (expr.op.name.empty() || expr.op.domain.empty() || expr.op.domain == "ai.onnx") return false;
-    if (meaningOf(expr) == Meaning::SetItem) return true;
-    const std::string_view name = baseName(expr);
-    return expr.op.domain == "aten" && name.size() > 1 && name.ends_with('_') && !isDunder(name);
+    const bool isMethod = expr.op.name.empty() && expr.kind == ExprKind::CallMethod && expr.target == "__setitem__";
+    const graph::MemoryEffect effect = graph::memoryEffect(expr.op.domain, expr.op.name);
+    const bool hasOut = expr.op.domain == "aten" && argumentOf(expr, std::size_t(-1), "out") != nullptr;
+    return isMethod || effect.writes || effect.reforms || hasOut;
 }
 
 bool makesView(const Expr& expr) {
-    if (mutates(expr)) return false;
-    if (expr.op.domain == "prim" && expr.op.name == "getattr") {
-        const Argument* name = argumentOf(expr, 1);
-        const bool isText = name && name->kind == Argument::Kind::Constant && name->constant.kind() == ValueKind::String;
-        if (!isText) return false;
-        const std::string& text = name->constant.toString();
-        return text == "T" || text == "mT" || text == "data" || text == "real" || text == "imag";
-    }
-    if (expr.op.domain != "aten" && expr.op.domain != "prim") return false;
-    switch (meaningOf(expr)) {
-        case Meaning::Reshape:
-        case Meaning::Transpose:
-        case Meaning::ExpandDims:
-        case Meaning::Index:
-        case Meaning::Slice:
-        case Meaning::Select:
-        case Meaning::Identity:
-        case Meaning::Dropout:
-        case Meaning::View:
-        case Meaning::ListView: return true;
-        default: return false;
-    }
+    const graph::Sharing sharing = graph::memoryEffect(expr.op.domain, expr.op.name).sharing;
+    const bool readsPart = expr.op.domain == "prim" && expr.op.name == "getattr";
+    return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
 }
 
 const Argument* argumentOf(const Expr& expr, std::size_t index, std::string_view keyword) {
@@ -268,7 +248,7 @@ Expr makeArithmetic(const Expr& like, Meaning meaning, NodeId node, std::optiona
         case Family::Prim: expr.op = {"prim", std::string(spelling.prim), 0}; break;
     }
     const std::string plain(spelling.primTarget);
-    if (isDunder(like.target)) expr.target = "__" + plain + "__";
+    if (like.target.starts_with("__")) expr.target = "__" + plain + "__";
     else if (like.target.starts_with("operator.")) expr.target = "operator." + plain;
     else if (like.target.starts_with("torch.")) expr.target = "torch." + plain;
     else expr.target = plain;

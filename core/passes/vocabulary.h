@@ -32,9 +32,9 @@ Meaning meaningOf(const Expr& expr);
 Family familyOf(const Expr& expr);
 /// Operator without its overload: "add_" of "add_.Tensor".
 std::string_view baseName(const Expr& expr);
-/// Writes into its first argument: `add_`, `copy_`, `relu_` … and setitem.
+/// Changes a tensor: `add_`, `copy_`, setitem, `out=`; or the shape of one: `unsqueeze_` (core/graph/memory.h).
 bool mutates(const Expr& expr);
-/// The result is a view of the first argument's memory (slices, selections and reshapes; lists of views).
+/// The result may be a view of the arguments' memory (slices, selections and reshapes; lists of views).
 bool makesView(const Expr& expr);
 
 /// An argument by position, or by its keyword; null if it is not given.

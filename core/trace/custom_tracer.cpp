@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/purify.h"
+
 namespace sonde::trace {
 
 using graph::Expr;
@@ -170,6 +172,16 @@ ReplacedFunctions::ReplacedFunctions()
           throw TraceError(TraceErrorKind::Type, "cond() takes a predicate, two functions and a list of operands");
       }) {}
 
+base::Result<Tracer::GraphPtr> CustomTracer::trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
+    CustomTraceOptions options;
+    if (!concrete.empty()) options.concrete = concrete;
+    return traceCustom(std::move(root), options);
+}
+
+base::Result<Tracer::GraphPtr> CustomTracer::trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters) {
+    return traceCustom(std::move(function), std::move(parameters));
+}
+
 base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::function<Var(std::span<const Var>)> function,
                                                          std::vector<ForwardParameter> parameters, const CustomTraceOptions& options) {
     return traceCustom(std::make_shared<FunctionRoot>(std::move(function), std::move(parameters)), options);
@@ -187,7 +199,7 @@ base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module>
     GraphPtr recorded;
     {
         const ReplacedFunctions replaced;
-        SONDE_ASSIGN(recorded, trace(traced));
+        SONDE_ASSIGN(recorded, ModulePathTracer::trace(traced));
     }
     if (options.concrete) annotate(*recorded, *root, *options.concrete);
     SONDE_TRY(finishGraph(root, options));
@@ -198,10 +210,9 @@ base::Result<void> CustomTracer::finishGraph(const std::shared_ptr<Module>& root
     if (options.updateModel) {
         for (const auto& [name, function] : m_callables) root->addFunction(name, function.call);
     }
-    if (m_options.purify) {
-        SONDE_ASSIGN(GraphPtr pure, m_options.purify(graph(), options.removeInPlace));
-        setGraph(std::move(pure));
-    }
+    const auto purify = m_options.purify ? m_options.purify : graph::purified;
+    SONDE_ASSIGN(GraphPtr pure, purify(graph(), options.removeInPlace));
+    setGraph(std::move(pure));
     return graph().validate();
 }
 

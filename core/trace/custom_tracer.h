@@ -23,8 +23,8 @@ struct CustomTracerOptions {
     bool paramShapesConstant = false;
     /// By class, exactly: whether such a module with that path is a leaf. Leaves of the library stay leaves.
     std::map<std::string, std::function<bool(const Module&, const std::string&)>> moduleLeaves;
-    /// The passes that make the graph pure, lent by who has them: removes slices that do nothing, and, if asked for, in-place
-    /// operations (reference 3, c3 and c4). Without it the graph is left as recorded.
+    /// What makes the graph pure instead of graph::purified: removes slices that do nothing, and, if asked for, in-place
+    /// operations (reference 3, c3 and c4).
     std::function<base::Result<Tracer::GraphPtr>(const graph::InternalGraph&, bool removeInPlace)> purify;
 };
 
@@ -42,11 +42,15 @@ struct CustomTraceOptions {
 /// length, conditions with two branch functions, sizes of parameters. Then every value is a node of its own.
 ///
 /// In-place operations and setitem are recorded as they come: later uses of their receiver still refer to the node from
-/// before. Without `removeInPlace` that is the graph, good for looking at; a run of it takes no notice of the writes.
+/// before. Then they are made values, by default. Without `removeInPlace` the graph is good for looking at; a run of it
+/// refuses writes that it would not see.
 class CustomTracer : public ModulePathTracer {
   public:
     explicit CustomTracer(CustomTracerOptions options = {}) : m_options(std::move(options)) {}
 
+    /// traceCustom with the defaults: in-place operations are removed; `concrete` annotates.
+    base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
+    base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);
     /// Errors: parameters that `concrete` lacks or does not know (AssertionError), what forward did that cannot be
     /// followed, what the passes refuse.
     base::Result<GraphPtr> traceCustom(std::shared_ptr<Module> root, const CustomTraceOptions& options = {});

@@ -1,0 +1,70 @@
+#include "core/passes/tensor_memory.h"
+
+#include <algorithm>
+#include <set>
+
+namespace sonde::passes {
+
+TensorMemory::Id TensorMemory::addFresh(NodeId node, ExprId origin) {
+    const Id storage = m_storages.size();
+    m_storages.push_back({m_allPlaces.size(), origin, 0, {}, {}, {}});
+    m_allPlaces.push_back({storage, kNone, {}, node, node, 0, false});
+    m_places.push_back(m_allPlaces.size() - 1);
+    m_objects[node] = m_places.size() - 1;
+    return m_places.size() - 1;
+}
+
+TensorMemory::Id TensorMemory::addView(NodeId node, Id base, Steps steps) {
+    const Id parent = m_places[base];
+    const Id storage = m_allPlaces[parent].storage;
+    m_allPlaces.push_back({storage, parent, std::move(steps), node, node, m_storages[storage].version, false});
+    m_places.push_back(m_allPlaces.size() - 1);
+    m_objects[node] = m_places.size() - 1;
+    return m_places.size() - 1;
+}
+
+void TensorMemory::reform(Id object, NodeId node, ExprId by) {
+    const Id parent = m_places[object];
+    const Id storage = m_allPlaces[parent].storage;
+    m_allPlaces.push_back({storage, parent, {by}, node, node, m_storages[storage].version, false});
+    m_places[object] = m_allPlaces.size() - 1;
+    m_objects[node] = object;
+}
+
+void TensorMemory::link(Id storage, Id other) {
+    if (storage == other) return;
+    m_storages[storage].perhapsSame.push_back(other);
+    m_storages[other].perhapsSame.push_back(storage);
+}
+
+void TensorMemory::wrote(Id place, NodeId node, ExprId write) {
+    Storage& storage = m_storages[m_allPlaces[place].storage];
+    ++storage.version;
+    storage.lastWrite = write;
+    setCurrent(place, node);
+}
+
+void TensorMemory::setCurrent(Id place, NodeId node) {
+    m_allPlaces[place].current = node;
+    m_allPlaces[place].version = m_storages[m_allPlaces[place].storage].version;
+}
+
+void TensorMemory::lose(Id storage, const Trouble& trouble) {
+    ++m_storages[storage].version;
+    m_storages[storage].trouble = trouble;
+    m_storages[storage].lastWrite = trouble.write;
+}
+
+void TensorMemory::loseOthers(Id storage, const Trouble& trouble) {
+    std::set<Id> seen{storage};
+    std::vector<Id> next = m_storages[storage].perhapsSame;
+    while (!next.empty()) {
+        const Id each = next.back();
+        next.pop_back();
+        if (!seen.insert(each).second) continue;
+        lose(each, trouble);
+        next.insert(next.end(), m_storages[each].perhapsSame.begin(), m_storages[each].perhapsSame.end());
+    }
+}
+
+}  // namespace sonde::passes

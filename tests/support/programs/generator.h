@@ -1,0 +1,389 @@
+#pragma once
+
+#include <random>
+#include <set>
+
+#include "tests/support/programs/interpreter.h"
+
+/// Random programs, each of which PyTorch would run: what the interpreter refuses is not taken in.
+namespace sonde::test::programs {
+
+inline std::vector<Array> inputsFor(const Program& program, std::uint64_t seed) {
+    std::mt19937_64 engine(seed * 2654435761U + 1);
+    std::vector<Array> inputs;
+    for (const Ints& shape : program.inputs) {
+        Array input = Array::dense(shape);
+        // Halves are exact, and so are sums and products of a few of them.
+        for (float& each : *input.memory) each = static_cast<float>(static_cast<std::int64_t>(engine() % 17) - 8) / 2;
+        inputs.push_back(std::move(input));
+    }
+    return inputs;
+}
+
+class Generator {
+  public:
+    /// The same seed gives the same program, on any machine.
+    static Program make(std::uint64_t seed);
+
+  private:
+    explicit Generator(std::uint64_t seed) : m_engine(seed) {}
+
+    struct Scope {
+        Arrays variables;
+        std::vector<std::string> names;  ///< in the order in which they were made
+        std::vector<Statement> statements;
+        int depth = 0;
+    };
+
+    std::int64_t pick(std::int64_t count) { return static_cast<std::int64_t>(m_engine() % static_cast<std::uint64_t>(count)); }
+    bool chance(int percent) { return pick(100) < percent; }
+    std::string fresh() { return "v" + std::to_string(m_count++); }
+    std::int64_t between(std::int64_t low, std::int64_t high) { return low + pick(high - low + 1); }
+
+    /// Recent ones more often: chains of views and what comes behind them.
+    const std::string& any(const Scope& scope) {
+        const auto count = static_cast<std::int64_t>(scope.names.size());
+        const std::int64_t at = chance(50) ? count - 1 - pick(std::min<std::int64_t>(count, 3)) : pick(count);
+        return scope.names[static_cast<std::size_t>(at)];
+    }
+
+    Program program(std::uint64_t seed) {
+        Program made;
+        made.seed = seed;
+        for (std::int64_t i = between(1, 2); i > 0; --i) {
+            Ints shape;
+            for (std::int64_t d = chance(10) ? 1 : between(1, 3); d > 0; --d) shape.push_back(between(1, 4));
+            made.inputs.push_back(std::move(shape));
+        }
+        Scope scope;
+        const std::vector<Array> inputs = inputsFor(made, seed);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            scope.names.push_back("in" + std::to_string(i));
+            scope.variables[scope.names.back()] = std::make_shared<Array>(inputs[i]);
+        }
+        // Most programs write to a copy; some to what their caller has.
+        if (!chance(20)) tryAdd(scope, Statement{fresh(), "clone", {scope.names.front()}, {}, {}, {}, {}});
+        const std::int64_t count = between(3, 12);
+        for (std::int64_t i = 0; i < count; ++i) addStatement(scope);
+        for (std::int64_t i = between(1, 3); i > 0; --i) made.results.push_back(any(scope));
+        made.statements = std::move(scope.statements);
+        return made;
+    }
+
+    /// Runs the statement in the scope; if PyTorch takes it, it belongs to the program.
+    bool tryAdd(Scope& scope, Statement statement) {
+        Arrays before;
+        for (const auto& [name, array] : scope.variables) before[name] = array;
+        try {
+            Interpreter::run(statement, scope.variables);
+            for (const auto& [name, array] : scope.variables) {
+                if (array->count() > 512 || array->rank() > 5) throw Invalid("too large");
+            }
+        } catch (const Invalid&) {
+            scope.variables = std::move(before);
+            return false;
+        }
+        if (!statement.result.empty() && std::find(scope.names.begin(), scope.names.end(), statement.result) == scope.names.end()) {
+            scope.names.push_back(statement.result);
+        }
+        scope.statements.push_back(std::move(statement));
+        return true;
+    }
+
+    void addStatement(Scope& scope) {
+        for (int attempt = 0; attempt < 20; ++attempt) {
+            const std::int64_t kind = pick(100);
+            Statement statement = kind < 36   ? view(scope)
+                                  : kind < 70 ? write(scope)
+                                  : kind < 88 ? value(scope)
+                                              : compound(scope);
+            if (!statement.operation.empty() && tryAdd(scope, std::move(statement))) return;
+        }
+    }
+
+    std::int64_t someDim(const Array& x, std::int64_t extra = 0) {
+        const std::int64_t rank = x.rank() + extra;
+        const std::int64_t d = rank > 0 ? pick(rank) : 0;
+        return chance(25) ? d - rank : d;
+    }
+    static std::int64_t sizeOf(const Array& x, std::int64_t d) { return x.rank() == 0 ? 1 : x.shape[x.dim(d)]; }
+
+    IndexPart part(std::int64_t size) {
+        if (chance(40)) return {IndexPart::Kind::Number, chance(30) ? -between(1, size) : pick(size)};
+        const std::int64_t start = pick(size);
+        return {IndexPart::Kind::Slice, start, between(start + 1, size), chance(20) ? 2 : 1};
+    }
+
+    std::vector<IndexPart> index(const Array& x) {
+        std::vector<IndexPart> parts;
+        if (x.rank() == 0) return {{IndexPart::Kind::Ellipsis}};
+        if (chance(20)) return {{IndexPart::Kind::Ellipsis}, part(x.shape.back())};
+        for (std::int64_t d = 0; d < x.rank() && (d == 0 || chance(60)); ++d) parts.push_back(part(x.shape[static_cast<std::size_t>(d)]));
+        return parts;
+    }
+
+    /// Another shape of as many elements.
+    Ints otherShape(const Array& x) {
+        if (chance(40)) return {-1};
+        Ints shape;
+        std::int64_t left = x.count();
+        while (left > 1 && shape.size() < 3) {
+            std::int64_t factor = between(1, std::min<std::int64_t>(left, 4));
+            while (left % factor != 0) --factor;
+            shape.push_back(factor);
+            left /= factor;
+        }
+        if (left > 1 || shape.empty()) shape.push_back(left);
+        return shape;
+    }
+
+    Statement view(Scope& scope) {
+        const std::string& name = any(scope);
+        const Array& x = *scope.variables.at(name);
+        Statement made{fresh(), "", {name}, {}, {}, {}, {}};
+        const std::int64_t d = someDim(x), size = sizeOf(x, d);
+        switch (pick(22)) {
+            case 0: case 1: {
+                const std::int64_t start = pick(size);
+                made.operation = "narrow";
+                made.integers = {d, start, between(1, size - start)};
+                break;
+            }
+            case 2: made.operation = "select"; made.integers = {d, pick(size)}; break;
+            case 3: case 4: case 5: made.operation = "getitem"; made.index = index(x); break;
+            case 6: case 7: made.operation = "view"; made.integers = otherShape(x); break;
+            case 8: made.operation = "reshape"; made.integers = otherShape(x); break;
+            case 9: made.operation = "flatten"; break;
+            case 10: made.operation = "contiguous"; break;
+            case 11: made.operation = "transpose"; made.integers = {d, someDim(x)}; break;
+            case 12: made.operation = "t"; break;
+            case 13: {
+                made.operation = "permute";
+                for (std::int64_t i = 0; i < x.rank(); ++i) made.integers.push_back(i);
+                for (std::int64_t i = x.rank(); i-- > 1;) std::swap(made.integers[static_cast<std::size_t>(i)], made.integers[static_cast<std::size_t>(pick(i + 1))]);
+                break;
+            }
+            case 14: made.operation = "unsqueeze"; made.integers = {someDim(x, 1)}; break;
+            case 15: made.operation = "squeeze"; made.integers = {d}; break;
+            case 16: made.operation = "expand"; made.integers = x.shape; made.integers.insert(made.integers.begin(), between(1, 3)); break;
+            case 17: made.operation = "chunk"; made.integers = {between(1, 3), d, pick(2)}; break;
+            case 18: made.operation = "split"; made.integers = {between(1, 2), d, pick(2)}; break;
+            case 19: made.operation = "unbind"; made.integers = {d, pick(size)}; break;
+            case 20: made.operation = "detach"; break;
+            default: made.operation = chance(50) ? "diagonal" : "alias"; break;
+        }
+        return made;
+    }
+
+    double number() { return static_cast<double>(between(-6, 6)) / 2; }
+
+    Statement write(Scope& scope) {
+        const std::string& name = any(scope);
+        const Array& x = *scope.variables.at(name);
+        Statement made{chance(25) ? fresh() : "", "", {name}, {}, {}, {}, {}};
+        const std::string& other = any(scope);
+        switch (pick(16)) {
+            case 0: case 1: made.operation = "add_"; made.number = number(); break;
+            case 2: case 3: made.operation = "add_"; made.operands.push_back(other); break;
+            case 4: made.operation = "sub_"; made.operands.push_back(other); break;
+            case 5: made.operation = "mul_"; made.number = chance(50) ? 2 : -1; break;
+            case 6: made.operation = chance(50) ? "neg_" : "relu_"; break;
+            case 7: made.operation = chance(50) ? "zero_" : "clamp_"; break;
+            case 8: made.operation = "fill_"; made.number = number(); break;
+            case 9: case 10: made.operation = "copy_"; made.operands.push_back(other); break;
+            case 11: made.operation = "masked_fill_"; made.operands.push_back(other); made.number = number(); break;
+            case 12: made.operation = "setmask"; made.result.clear(); made.number = number(); break;
+            default:
+                made.operation = "setitem";
+                made.result.clear();
+                made.index = index(x);
+                if (chance(50)) made.number = number();
+                else made.operands.push_back(other);
+        }
+        return made;
+    }
+
+    Statement value(Scope& scope) {
+        const std::string& name = any(scope);
+        const Array& x = *scope.variables.at(name);
+        Statement made{fresh(), "", {name}, {}, {}, {}, {}};
+        const std::string& other = any(scope);
+        switch (pick(12)) {
+            case 0: case 1: made.operation = "clone"; break;
+            case 2: case 3: made.operation = "add"; made.number = number(); break;
+            case 4: made.operation = "add"; made.operands.push_back(other); break;
+            case 5: made.operation = "sub"; made.operands.push_back(other); break;
+            case 6: made.operation = "mul"; made.number = chance(50) ? 0.5 : -1; break;
+            case 7: made.operation = chance(50) ? "neg" : "relu"; break;
+            case 8: made.operation = chance(50) ? "maximum" : "where"; made.operands.push_back(other); break;
+            case 9: made.operation = "sum"; made.integers = {someDim(x)}; break;
+            case 10: made.operation = "cat"; made.operands.push_back(other); made.integers = {someDim(x)}; break;
+            default: made.operation = "zeros_like"; break;
+        }
+        return made;
+    }
+
+    /// Some statements in a function of some variables.
+    Function function(const Scope& outer, const std::vector<std::string>& operands, std::int64_t most) {
+        Function made;
+        Scope inside;
+        inside.depth = outer.depth + 1;
+        // What the inside does to memory must not be done yet: it works on a copy of all of it, shared as it is shared.
+        std::map<const void*, std::shared_ptr<std::vector<float>>> memory;
+        std::map<const Array*, std::shared_ptr<Array>> objects;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            const std::shared_ptr<Array>& array = outer.variables.at(operands[i]);
+            std::shared_ptr<Array>& object = objects[array.get()];
+            if (!object) {
+                object = std::make_shared<Array>(*array);
+                auto& copy = memory[array->memory.get()];
+                if (!copy) copy = std::make_shared<std::vector<float>>(*array->memory);
+                object->memory = copy;
+            }
+            made.parameters.push_back(fresh());
+            inside.names.push_back(made.parameters.back());
+            inside.variables[made.parameters.back()] = object;
+        }
+        for (std::int64_t i = between(1, most); i > 0; --i) addStatement(inside);
+        made.result = any(inside);
+        made.statements = std::move(inside.statements);
+        return made;
+    }
+
+    Statement compound(Scope& scope) {
+        if (scope.depth >= 2) return {};
+        Statement made{fresh(), "", {}, {}, {}, {}, {}};
+        for (std::int64_t i = between(1, 2); i > 0; --i) made.operands.push_back(any(scope));
+        const std::int64_t kind = pick(10);
+        if (kind < 4) {
+            made.operation = "call";
+            made.functions.push_back(function(scope, made.operands, 4));
+        } else if (kind < 8) {
+            made.operation = kind < 6 ? "cond" : "if";
+            made.number = number();
+            made.functions.push_back(function(scope, made.operands, 3));
+            // Both branches give one shape, or what comes behind would depend on the data.
+            made.functions.push_back(function(scope, made.operands, 3));
+            if (!givesOneShape(scope, made)) return {};
+        } else {
+            made.operation = "for";
+            made.result.clear();
+            made.integers = {between(2, 3)};
+            Function inside = function(scope, made.operands, 3);
+            renameParameters(inside.statements, inside.parameters, made.operands);
+            inside.parameters.clear();
+            inside.result.clear();
+            made.functions.push_back(std::move(inside));
+            made.operands.clear();
+        }
+        return made;
+    }
+
+    static void renameParameters(std::vector<Statement>& statements, const std::vector<std::string>& from, const std::vector<std::string>& to) {
+        for (Statement& each : statements) {
+            for (std::string& operand : each.operands) {
+                const auto at = std::find(from.begin(), from.end(), operand);
+                if (at != from.end()) operand = to[static_cast<std::size_t>(at - from.begin())];
+            }
+        }
+    }
+
+    bool givesOneShape(const Scope& scope, const Statement& branch) {
+        std::vector<Array> results;
+        for (const Function& function : branch.functions) {
+            Arrays inside;
+            std::map<const void*, std::shared_ptr<std::vector<float>>> memory;
+            for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+                inside[function.parameters[i]] = std::make_shared<Array>(*scope.variables.at(branch.operands[i]));
+                Array& array = *inside[function.parameters[i]];
+                auto& copy = memory[array.memory.get()];
+                if (!copy) copy = std::make_shared<std::vector<float>>(*array.memory);
+                array.memory = copy;
+            }
+            Interpreter::run(function.statements, inside);
+            results.push_back(*inside.at(function.result));
+        }
+        const Array &a = results.front(), &b = results.back();
+        return a.shape == b.shape && a.strides == b.strides && a.isLayoutKnown == b.isLayoutKnown;
+    }
+
+    std::mt19937_64 m_engine;
+    int m_count = 0;
+};
+
+// Shrinking.
+
+namespace detail {
+
+/// Every variable has been made before it is read, in branches that are not taken as well.
+inline bool isWellFormed(const std::vector<Statement>& statements, std::set<std::string> known, const std::vector<std::string>& results) {
+    for (const Statement& each : statements) {
+        for (const std::string& operand : each.operands) {
+            if (!known.contains(operand)) return false;
+        }
+        for (const Function& function : each.functions) {
+            const bool isLoop = each.operation == "for";
+            std::set<std::string> inside = isLoop ? known : std::set<std::string>(function.parameters.begin(), function.parameters.end());
+            if (!isWellFormed(function.statements, std::move(inside), isLoop ? std::vector<std::string>() : std::vector<std::string>{function.result})) return false;
+            if (!isLoop) continue;
+            for (const Statement& inner : function.statements) known.insert(inner.result);
+        }
+        known.insert(each.result);
+    }
+    return std::all_of(results.begin(), results.end(), [&](const std::string& result) { return known.contains(result); });
+}
+
+}  // namespace detail
+
+/// PyTorch runs it (with the inputs that belong to its seed).
+inline bool isValid(const Program& program) {
+    std::set<std::string> inputs;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) inputs.insert("in" + std::to_string(i));
+    if (!detail::isWellFormed(program.statements, std::move(inputs), program.results)) return false;
+    try {
+        Interpreter::run(program, inputsFor(program, program.seed));
+        return true;
+    } catch (const Invalid&) {
+        return false;
+    }
+}
+
+inline Program Generator::make(std::uint64_t seed) {
+    for (std::uint64_t attempt = 0;; ++attempt) {
+        Generator generator(seed + (attempt << 32));
+        Program made = generator.program(seed);
+        if (isValid(made)) return made;
+    }
+}
+
+namespace detail {
+
+/// Every program with one statement less, outer statements first.
+inline void lessOne(std::vector<Statement>& statements, const std::function<bool()>& keeps) {
+    for (std::size_t i = statements.size(); i-- > 0;) {
+        const Statement taken = statements[i];
+        statements.erase(statements.begin() + static_cast<std::ptrdiff_t>(i));
+        if (keeps()) continue;
+        statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(i), taken);
+        for (Function& function : statements[i].functions) lessOne(function.statements, keeps);
+    }
+}
+
+}  // namespace detail
+
+/// A small program that still fails: statements and results are taken out as long as `fails` says so.
+inline Program shrunk(Program program, const std::function<bool(const Program&)>& fails) {
+    const auto keeps = [&] { return isValid(program) && fails(program); };
+    for (std::size_t before = 0; before != countStatements(program.statements) + program.results.size();) {
+        before = countStatements(program.statements) + program.results.size();
+        for (std::size_t i = program.results.size(); i-- > 0 && program.results.size() > 1;) {
+            const std::vector<std::string> all = program.results;
+            program.results.erase(program.results.begin() + static_cast<std::ptrdiff_t>(i));
+            if (!keeps()) program.results = all;
+        }
+        detail::lessOne(program.statements, keeps);
+    }
+    return program;
+}
+
+}  // namespace sonde::test::programs
