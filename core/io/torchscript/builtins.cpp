@@ -330,7 +330,8 @@ const BuiltinTable& table() {
              return constant(out, intOf(in[1]) + intOf(in[0]) * intOf(in[2]));
          }},
         {"__range_length", [](Arguments& in, ScriptValue& out) {
-             if (in.size() != 3 || !isInt(in[0]) || !isInt(in[1]) || !isInt(in[2]) || intOf(in[2]) == 0) return false;
+             if (in.size() != 3 || !isInt(in[0]) || !isInt(in[1]) || !isInt(in[2])) return false;
+             if (intOf(in[2]) == 0) fail(TraceErrorKind::Value, "range() arg 3 must not be zero");
              const std::int64_t span = intOf(in[2]) > 0 ? intOf(in[1]) - intOf(in[0]) : intOf(in[0]) - intOf(in[1]);
              const std::int64_t step = std::abs(intOf(in[2]));
              return constant(out, span <= 0 ? std::int64_t{0} : (span - 1) / step + 1);

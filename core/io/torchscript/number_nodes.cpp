@@ -30,7 +30,7 @@ NumberKind kindOf(const graph::InternalGraph& graph, const Argument& argument, i
 /// Of what an operation gives.
 NumberKind resultOf(const graph::InternalGraph& graph, const graph::Expr& expr, int depth) {
     const std::string_view op = expr.op.name;
-    if (isOneOf(op, {"size.int", "dim", "numel"})) return NumberKind::Whole;
+    if (isOneOf(op, {"size.int", "dim", "numel", "__range_length", "__derive_index"})) return NumberKind::Whole;
     if (isOneOf(op, {"item", "ScalarImplicit", "FloatImplicit"})) return NumberKind::Number;
     if (expr.op.domain != "prim" || expr.arguments.empty() || depth == 0) return NumberKind::Unknown;
     if (isOneOf(op, {"Int", "len"})) return NumberKind::Whole;
