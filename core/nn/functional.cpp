@@ -66,7 +66,9 @@ Var maskedFill(const Var& x, const Var& mask, double value) {
 }
 
 Var where(const Var& condition, const Var& x, const Var& y) {
-    return callFunction(Function{"where.self", "where", "torch.where"}, {condition, x, y});
+    const auto isNumber = [](const Var& var) { return var.kind() == Var::Kind::Value && var.value().isNumber(); };
+    const std::string_view op = isNumber(x) ? (isNumber(y) ? "where.Scalar" : "where.ScalarSelf") : isNumber(y) ? "where.ScalarOther" : "where.self";
+    return callFunction(Function{op, "where", "torch.where"}, {condition, x, y});
 }
 
 Var glu(const Var& x, std::int64_t dim) { return callFunction(Function{"glu", "glu", "torch.nn.functional.glu"}, {x, dim}); }

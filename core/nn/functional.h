@@ -39,6 +39,8 @@ Var sign(const Var& x);
 Var sqrt(const Var& number);  ///< of a number, not of a tensor
 Var clamp(const Var& x, const Var& min, const Var& max);
 Var maskedFill(const Var& x, const Var& mask, double value);
+/// x where the condition holds, else y; both may be numbers, which are then of PyTorch's type (1.0: float32, 1: int64, beside a
+/// tensor its own unless the number is of a higher kind).
 Var where(const Var& condition, const Var& x, const Var& y);
 
 // Functions along an axis.

@@ -12,6 +12,7 @@
 // that leaves (layers begin with zeros: nn::initialize(*this, seed) fills them), or come from `--weights FILE`.
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,10 @@ struct ModelInput {
 };
 inline ModelInput input(std::string name, const tensor::Shape& shape, tensor::DType dtype = tensor::DType::Float32) {
     return {std::move(name), tensor::TypeInfo::tensor(dtype, shape)};
+}
+/// Sizes as they stand in the text: input("x", {1, 3, 32, 32}), input("x", {4}).
+inline ModelInput input(std::string name, std::initializer_list<std::int64_t> shape, tensor::DType dtype = tensor::DType::Float32) {
+    return input(std::move(name), tensor::Shape(shape), dtype);
 }
 /// With extents that are only named: input("x", {Dim::named("N"), Dim::of(4)}).
 inline ModelInput input(std::string name, std::vector<tensor::Dim> shape, tensor::DType dtype = tensor::DType::Float32) {
