@@ -97,12 +97,8 @@ template <typename Run>
 auto guarded(const char* what, const std::string& location, Run&& run) -> decltype(run()) {
     try {
         return run();
-    } catch (const trace::TraceError& error) {
-        return base::unreadable(std::string(what) + " failed: " + error.message(), location);
-    } catch (const std::exception& exception) {
-        return base::unreadable(std::string(what) + " failed: " + exception.what(), location);
     } catch (...) {
-        return base::unreadable(std::string(what) + " threw something that is no std::exception", location);
+        return base::unreadable(std::string(what) + " failed: " + trace::TraceError::ofCurrentException().message(), location);
     }
 }
 
@@ -114,6 +110,7 @@ base::Result<nn::PluginModel> make(const PluginEntry& entry, const fs::path& fil
         if (!function) return base::unreadable("the library does not export " + symbol, location, "use SONDE_MODEL, and do not hide its symbols");
         nn::PluginModel model;
         function(model);
+        SONDE_TRY(trace::checkHierarchy(*model.root));
         model.root->setTraining(false);
         return model;
     });
@@ -124,6 +121,28 @@ bool recognises(std::span<const std::byte> head, const fs::path& path) {
     if (head.size() < kMagic.size() || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) return false;
     const auto file = base::MappedFile::open(splitModelPath(path.string()).first);
     return file && !readPluginNotes((*file)->bytes()).empty();
+}
+
+/// Parameters whose default is None, and that the model does not list among its inputs: C++ asks `isNone()` while it is traced,
+/// and a symbolic value is not. Without a tracer that was asked for they are None; else it is told how they are.
+void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Diagnostics& diagnostics) {
+    for (const trace::ForwardParameter& parameter : model.root->signature()) {
+        const bool isListed = std::ranges::find(model.inputs, parameter.name, &nn::ModelInput::name) != model.inputs.end();
+        const bool isFixed = std::ranges::find(options.concrete, parameter.name, &std::pair<std::string, std::string>::first) != options.concrete.end();
+        if (!parameter.fallback || !parameter.fallback->isNone() || isListed || isFixed) continue;
+        const std::string input = "the input '" + parameter.name + "'";
+        if (options.tracer.empty()) {
+            options.concrete.emplace_back(parameter.name, "None");
+            diagnostics.push_back({base::Severity::Info, input + " is None, its default", model.root->className(),
+                                   "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to give it values"});
+        } else if (options.tracer == "module-path" || options.tracer == "custom") {
+            // A custom trace only annotates with concrete values; an example settles defaults.
+            const std::string without = options.tracer == "custom" ? "--example '#rand(0,1)'" : "--concrete " + parameter.name + "=None";
+            if (options.tracer == "custom" && !options.inputData.empty()) continue;
+            diagnostics.push_back({base::Severity::Warning, input + " is left out by default (None), but traced as if it was given; " + without +
+                                   " traces the model without it", model.root->className(), ""});
+        }
+    }
 }
 
 base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options, const base::WorkContext& work) {
@@ -138,7 +157,13 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     if (!options.weights.empty()) SONDE_TRY(loadWeights(*model.root, options.weights, work));
     std::vector<KnownInput> inputs;
     for (const nn::ModelInput& input : model.inputs) inputs.push_back({input.name, input.type});
-    SONDE_ASSIGN(const auto document, guarded("the model's forward", path.string(), [&] { return traceModel(model.root, options, inputs, work); }));
+    OpenOptions settled = options;
+    base::Diagnostics notes;
+    SONDE_ASSIGN(const auto document, guarded("the model's forward", path.string(), [&] {
+        settleOptional(model, settled, notes);
+        return traceModel(model.root, settled, inputs, work);
+    }));
+    document->diagnostics.insert(document->diagnostics.end(), notes.begin(), notes.end());
     document->title = entry.model;
     document->location = path.string();
     document->format = "C++ model";

@@ -6,6 +6,7 @@
 #include "core/analysis/demand.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
+#include "core/document/input_infos.h"
 #include "core/document/inputs_outputs.h"
 #include "core/document/tracers.h"
 #include "core/document/weights.h"
@@ -30,14 +31,39 @@ Value valueFromText(const std::string& text) {
     return Value(text);
 }
 
+/// What is known of the inputs when examples are made for them. Where neither the model nor its file says a shape, a trace
+/// without an example tells what the layers want, as it does for a model that is opened without one.
+std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
+                                          const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
+    const auto isOpen = [&](const trace::ForwardParameter& parameter) {
+        const auto known = std::ranges::find(inputs, parameter.name, &KnownInput::name);
+        return !parameter.fallback && (known == inputs.end() || !known->type.shape);
+    };
+    const bool makesExamples = !options.inputData.empty() || options.tracer == "traced-module";
+    if (!makesExamples || std::ranges::none_of(root->signature(), isOpen)) return inputs;
+    OpenOptions plain;
+    plain.leaves = options.leaves;
+    plain.concrete = options.concrete;
+    plain.registeredLeaves = options.registeredLeaves;
+    const auto document = traceModel(root, plain, inputs, work);
+    if (!document) return inputs;  // the trace proper tells what is wrong
+    std::vector<KnownInput> known = inputs;
+    for (const io::InputInfo& info : inputInfos(**document)) {
+        const auto input = std::ranges::find(known, info.name, &KnownInput::name);
+        if (input == known.end()) known.push_back({info.name, info.type, info.isGuide, info.usual});
+        else if (!input->type.shape) *input = {info.name, info.type, info.isGuide, info.usual};
+    }
+    return known;
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
                                                    const std::vector<KnownInput>& inputs, const base::WorkContext& work) {
     SONDE_ASSIGN(const TracerInfo* tracer, findTracer(options.tracer));
-    TraceRequest request{root, options, {}, work, inputs};
-    for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
     const trace::EvaluatorScope evaluator(kernelEvaluator());
+    TraceRequest request{root, options, {}, work, inputsForExamples(root, options, inputs, work)};
+    for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
     work.report("tracing");
     SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
     if (work.cancelled()) return base::cancelled("tracing");

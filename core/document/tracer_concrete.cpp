@@ -15,7 +15,7 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
         if (parameter.fallback || request.concrete.contains(parameter.name)) continue;
         io::InputInfo info{parameter.name, {}};
         const auto known = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
-        if (known != request.inputs.end()) info.type = known->type;
+        if (known != request.inputs.end()) info = {parameter.name, known->type, known->isGuide, known->usual};
         infos.push_back(std::move(info));
     }
     SONDE_ASSIGN(const auto cases, io::makeInputs(request.options.inputData, infos, {}, request.work));

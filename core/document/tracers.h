@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/document/document.h"
+#include "core/tensor/extent_hint.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::document {
@@ -14,6 +15,8 @@ namespace sonde::document {
 struct KnownInput {
     std::string name;
     tensor::TypeInfo type;
+    bool isGuide = false;           ///< the type is what the layers want
+    tensor::ExtentHints usual = {};  ///< what an example should have where the type is open
 };
 
 /// What a tracer is given.

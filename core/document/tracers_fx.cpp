@@ -47,6 +47,8 @@ base::Result<TracedGraph> traceWhatCanBe(const TraceRequest& request) {
     TracedGraph traced;
     if (graph) {
         traced = tracedGraph(tracer, std::move(*graph));
+    } else if (tracer.failure() && tracer.failure()->kind() == trace::TraceErrorKind::Foreign) {
+        return std::move(graph).error();  // the model's own code refuses; it would refuse values, too
     } else {
         SONDE_ASSIGN(traced, opaqueRoot(tracer, request, graph.error().what));
     }

@@ -72,6 +72,11 @@ base::Result<void> guard(KernelContext& context) {
         // A module below the root is named by its path anyway.
         const bool isRoot = context.attributes().getString("source", "").empty();
         const std::string moduleClass = isRoot ? context.attributes().getString("class", "") : "";
+        const std::string traced = context.attributes().getString("traced", "");
+        if (!traced.empty()) {
+            return opError((moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + traced + ", got " + text(came.second, kind))
+                .withHint("the size is a plain number in the model's code; trace again with an example of this size");
+        }
         return opError("the guard does not hold: " + (moduleClass.empty() ? "" : "in the root module, class " + moduleClass + ", ") + "the trace " +
                        context.attributes().getString("sentence", "followed a value") + ", expected " +
                        text(*expected, kind) + " but got " + text(came.second, kind))
@@ -110,7 +115,7 @@ base::Result<void> condition(KernelContext& context) {
 
 void define_guard(Registry& registry) {
     registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
-                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("source", "").attrString("class", "")
+                     .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("traced", "").attrString("source", "").attrString("class", "")
                      .runs(guard, inferGuard));
     registry.add(primRow("cond", "one of two functions of the operands", Category::Control).anyIn("pred").anyIn("true_fn").anyIn("false_fn").anyIn("operands")
                      .out("outputs", Arity::Variadic).runs(condition));

@@ -161,16 +161,9 @@ void ConcreteRun::guard(NodeId node, KnownUse use, const Value& value) {
     }
     ExprId& known = m_guards[{m_tracer->currentBody().index(), node.index(), use}];
     if (known.valid() && !m_graph->isErased(known)) return;
-    const Var recorded = m_tracer->record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName,
-                                          {Var::proxy(*m_tracer, node)}, {}, false);
-    known = m_graph->node(recorded.node()).producer;
-    Expr& expr = m_graph->mutableExpr(known);
-    expr.attributes.set(graph::kGuardKind, std::string(guardKind(use)));
-    expr.attributes.set(graph::kGuardExpected, came);
-    expr.attributes.set(graph::kGuardSentence, guardSentence(use, expressionText(*m_graph, node), came));
-    expr.attributes.set(graph::kGuardSource, m_tracer->currentModuleQualifiedName());
-    expr.attributes.set(graph::kGuardClass, std::string(expr.moduleClass));
-    set(recorded.node(), std::move(asked));
+    const NodeId recorded = m_tracer->recordGuard(node, use, came, guardSentence(use, expressionText(*m_graph, node), came), {});
+    known = m_graph->node(recorded).producer;
+    set(recorded, std::move(asked));
 }
 
 void ConcreteRun::finish(graph::InternalGraph& graph) {

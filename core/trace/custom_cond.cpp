@@ -66,7 +66,7 @@ void CustomTracer::recordBranch(ExprId owner, const std::string& label, const Na
         if (result.kind() != Var::Kind::Proxy && result.kind() != Var::Kind::Value) {
             result = record(ExprKind::Output, {}, "output", "output", {result}, {}, false);
         }
-    } catch (const TraceError&) {
+    } catch (...) {  // what the branch threw comes again if it is run
         leaveBodiesBeyond(depth);
         if (graph().exprCount() > first) abandon(ExprId(first));
         result = recordCallable(function.name, function.call, inner);

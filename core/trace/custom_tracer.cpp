@@ -188,6 +188,15 @@ base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::function<Var(std::
 }
 
 base::Result<Tracer::GraphPtr> CustomTracer::traceCustom(std::shared_ptr<Module> root, const CustomTraceOptions& options) {
+    try {
+        return traceAndPurify(root, options);
+    } catch (...) {  // of the model's own code before or after its forward
+        return TraceError::ofCurrentException().toError({});
+    }
+}
+
+base::Result<Tracer::GraphPtr> CustomTracer::traceAndPurify(const std::shared_ptr<Module>& root, const CustomTraceOptions& options) {
+    if (!root) return trace(root);  // says so
     m_tracedModel = nullptr;
     m_kinds.clear();
     std::shared_ptr<Module> traced = root;

@@ -85,6 +85,7 @@ class CustomTracer : public ModulePathTracer {
     std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
 
   private:
+    base::Result<GraphPtr> traceAndPurify(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
     void recordBranch(graph::ExprId owner, const std::string& label, const NamedFunction& function, const std::vector<Var>& operands);
     base::Result<void> finishGraph(const std::shared_ptr<Module>& root, const CustomTraceOptions& options);
 

@@ -1,5 +1,12 @@
 #include "core/trace/error.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <typeinfo>
+
 namespace sonde::trace {
 
 std::string_view typeName(TraceErrorKind kind) {
@@ -16,8 +23,54 @@ std::string_view typeName(TraceErrorKind kind) {
         case TraceErrorKind::Assertion: return "AssertionError";
         case TraceErrorKind::Value: return "ValueError";
         case TraceErrorKind::Key: return "KeyError";
+        case TraceErrorKind::Memory: return "MemoryError";
+        case TraceErrorKind::Depth: return "RecursionError";
+        case TraceErrorKind::Foreign: return "Exception";
     }
     return "RuntimeError";
+}
+
+namespace {
+
+/// "std::logic_error", "int": the type of the exception that is being handled.
+std::string currentExceptionType() {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    if (!type) return {};
+    if (*type == typeid(std::string)) return "std::string";
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(type->name(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && text ? text.get() : type->name();
+}
+
+}  // namespace
+
+TraceError TraceError::ofCurrentException() {
+    std::string text = "thrown by the model's own code, and no std::exception";
+    try {
+        throw;
+    } catch (const TraceError& error) {
+        return error;
+    } catch (const std::bad_alloc&) {
+        return {TraceErrorKind::Memory, "no memory left"};
+    } catch (const std::exception& exception) {
+        text = exception.what();
+    } catch (const std::string& thrown) {
+        text = thrown;
+    } catch (const char* thrown) {
+        if (thrown) text = thrown;
+    } catch (...) {
+    }
+    TraceError error(TraceErrorKind::Foreign, text);
+    error.m_foreignType = currentExceptionType();
+    return error;
+}
+
+std::string TraceError::message() const {
+    return (m_foreignType.empty() ? std::string(typeName(m_kind)) : m_foreignType) + ": " + what();
+}
+
+void TraceError::setModule(const std::string& qualname, const std::string& className) {
+    m_module = qualname.empty() ? className : qualname + ", class " + className;
 }
 
 bool TraceError::isTracingError() const {
@@ -25,11 +78,26 @@ bool TraceError::isTracingError() const {
            m_kind == TraceErrorKind::IntConversion || m_kind == TraceErrorKind::Type;
 }
 
+base::Error TraceError::toRunError(std::string where) const {
+    return base::runError(message(), m_module.empty() ? std::move(where) : m_module);
+}
+
 base::Error TraceError::toError(std::string where) const {
+    if (!m_module.empty()) where = m_module;
+    if (m_kind == TraceErrorKind::Memory) return base::runError("no memory left while tracing", std::move(where));
     base::Error error = base::unreadable(message(), std::move(where));
-    if (m_kind == TraceErrorKind::ControlFlow || m_kind == TraceErrorKind::Iteration ||
-        m_kind == TraceErrorKind::IntConversion || m_kind == TraceErrorKind::Length) {
-        error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or give an example to follow (--example)");
+    switch (m_kind) {
+        case TraceErrorKind::ControlFlow:
+        case TraceErrorKind::Iteration:
+        case TraceErrorKind::IntConversion:
+        case TraceErrorKind::Length:
+            error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or give an example to follow (--example)");
+            break;
+        case TraceErrorKind::Depth: error.withHint("make a module on the way a leaf (--leaf CLASS): its inside is then not traced"); break;
+        case TraceErrorKind::Foreign:
+            error.withHint("the exception comes from the model's own forward; --tracer robust makes the module a leaf and traces the rest");
+            break;
+        default: break;
     }
     return error;
 }

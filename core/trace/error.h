@@ -23,6 +23,9 @@ enum class TraceErrorKind : std::uint8_t {
     Assertion,        ///< "AssertionError"
     Value,            ///< "ValueError"
     Key,              ///< "KeyError"
+    Memory,           ///< "MemoryError": no memory left
+    Depth,            ///< "RecursionError": modules call each other too deeply for the stack
+    Foreign,          ///< what a model's own code threw, under the name of its type: "std::logic_error", "int"
 };
 
 /// "TraceError", "TypeError", "RuntimeError" …
@@ -32,16 +35,40 @@ std::string_view typeName(TraceErrorKind kind);
 class TraceError : public std::runtime_error {
   public:
     TraceError(TraceErrorKind kind, const std::string& text) : std::runtime_error(text), m_kind(kind) {}
+    /// The exception that is being handled, whatever its type, as a TraceError; one that is a TraceError is unchanged. To be
+    /// called in a catch block.
+    static TraceError ofCurrentException();
     TraceErrorKind kind() const { return m_kind; }
-    /// "TraceError: symbolically traced variables cannot be used as inputs to control flow".
-    std::string message() const { return std::string(typeName(m_kind)) + ": " + what(); }
+    /// "TraceError: symbolically traced variables cannot be used as inputs to control flow", "std::logic_error: not today".
+    std::string message() const;
     /// True for what a robust tracer answers by making the module a leaf (reference 2, c1): trace and type errors.
     bool isTracingError() const;
+    /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not known.
+    const std::string& module() const { return m_module; }
+    void setModule(const std::string& qualname, const std::string& className);
+    /// `where` stands in the error if the module is not known.
     base::Error toError(std::string where) const;
+    /// The same of a run: the exit status is that of a run that failed.
+    base::Error toRunError(std::string where) const;
 
   private:
     TraceErrorKind m_kind;
+    std::string m_foreignType;
+    std::string m_module;
 };
+
+/// Calls code of a model (a forward, a signature, a branch function). Whatever it throws leaves as a TraceError that names
+/// the module.
+template <typename Call>
+decltype(auto) callModel(const std::string& qualname, const std::string& className, Call&& call) {
+    try {
+        return call();
+    } catch (...) {
+        TraceError error = TraceError::ofCurrentException();
+        if (error.module().empty()) error.setModule(qualname, className);
+        throw error;
+    }
+}
 
 /// The two texts that users search for (reference 2, (e)).
 inline constexpr const char* kControlFlowText = "symbolically traced variables cannot be used as inputs to control flow";

@@ -62,9 +62,8 @@ class Writer {
         const std::vector<Argument>& arguments = expr.arguments;
         const std::string_view op = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
         if (arguments.size() == 2 && expr.keywords.empty()) {
-            const auto infix = std::ranges::find(kInfixes, op, &Infix::op);
-            if (infix != kInfixes.end()) {
-                const std::string text = argument(arguments[0], depth, true) + ' ' + std::string(infix->sign) + ' ' + argument(arguments[1], depth, true);
+            if (const std::string_view sign = infixSign(op); !sign.empty()) {
+                const std::string text = argument(arguments[0], depth, true) + ' ' + std::string(sign) + ' ' + argument(arguments[1], depth, true);
                 return isOperand ? '(' + text + ')' : text;
             }
             if (op == "getitem") return argument(arguments[0], depth, true) + '[' + index(arguments[1], depth) + ']';
@@ -97,6 +96,11 @@ class Writer {
 };
 
 }  // namespace
+
+std::string_view infixSign(std::string_view op) {
+    const auto found = std::ranges::find(kInfixes, op, &Infix::op);
+    return found == kInfixes.end() ? std::string_view() : found->sign;
+}
 
 std::string expressionText(const InternalGraph& graph, NodeId node) { return Writer(graph).node(node, 0); }
 

@@ -15,6 +15,9 @@ std::string expressionText(const graph::InternalGraph& graph, graph::NodeId node
 /// "iterated over x, which had 3 elements".
 std::string guardSentence(KnownUse use, const std::string& expression, const tensor::AttributeValue& came);
 
+/// "+" of "add", "//" of "floordiv"; empty if the operator is not written between its operands.
+std::string_view infixSign(std::string_view op);
+
 /// "bool", "int", "float", "length" or "iteration".
 const char* guardKind(KnownUse use);
 

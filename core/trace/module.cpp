@@ -3,11 +3,25 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "core/base/stack_room.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
+
+/// Long chains of modules go one by one and not each inside of the destructor of the one before.
+Module::~Module() {
+    std::vector<Child> left = std::move(m_children);
+    while (!left.empty()) {
+        const std::shared_ptr<Module> module = std::move(left.back().module);
+        left.pop_back();
+        if (!module || module.use_count() > 1) continue;
+        left.insert(left.end(), std::make_move_iterator(module->m_children.begin()), std::make_move_iterator(module->m_children.end()));
+        module->m_children.clear();
+    }
+}
 
 void Attribute::setValue(tensor::Tensor value) {
     if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(nullptr, m_slot.get());
@@ -28,6 +42,7 @@ Var Module::forward(std::span<const Var>) {
 }
 
 Var Module::call(std::vector<Var> args, Keywords keywords) {
+    if (base::stackIsLow()) throw TraceError(TraceErrorKind::Depth, "modules call each other too deeply for the stack");
     if (Tracer* tracer = Tracer::active()) return tracer->moduleCalled(*this, std::move(args), std::move(keywords));
     return forward(bound(std::move(args), keywords));
 }
@@ -149,7 +164,19 @@ void Module::setTraining(bool training) {
     for (const Child& child : m_children) child.module->setTraining(training);
 }
 
+namespace {
+
+/// The rules of torch.nn.Module.add_module and register_parameter. Constructors come here, so no virtual function is called.
+void checkName(const std::string& name, const std::string& what) {
+    if (name.empty()) throw TraceError(TraceErrorKind::Key, "the name of a " + what + " cannot be empty");
+    if (name.find('.') != std::string::npos) throw TraceError(TraceErrorKind::Key, "the name '" + name + "' of a " + what + " cannot contain '.'");
+}
+
+}  // namespace
+
 void Module::addChild(std::string name, std::shared_ptr<Module> module) {
+    checkName(name, "child module");
+    if (!module) throw TraceError(TraceErrorKind::Type, "the child module '" + name + "' is null");
     if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(this, nullptr);
     module->m_installedAs = m_installedAs.empty() ? name : m_installedAs + '.' + name;
     for (Child& child : m_children) {
@@ -162,6 +189,7 @@ void Module::addChild(std::string name, std::shared_ptr<Module> module) {
 }
 
 void Module::addSlot(std::string name, std::shared_ptr<Slot> slot) {
+    checkName(name, "parameter or buffer");
     if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(this, slot.get());
     for (NamedSlot& named : m_slots) {
         if (named.name == name) {
@@ -212,6 +240,44 @@ void describe(const Module& module, const std::string& path, graph::ModuleTree& 
 }
 
 }  // namespace
+
+base::Result<void> checkHierarchy(const Module& root) {
+    struct Step {
+        const Module* module;
+        std::size_t next;    ///< child to look at
+        std::size_t height;  ///< levels below, as far as seen
+    };
+    std::unordered_map<const Module*, std::size_t> heights;  // of modules that are done; others are on the way
+    constexpr std::size_t kOpen = static_cast<std::size_t>(-1);
+    std::vector<Step> way{{&root, 0, 0}};
+    heights[&root] = kOpen;
+    std::size_t deepest = 0;
+    while (!way.empty()) {
+        Step& here = way.back();
+        if (here.next == here.module->children().size()) {
+            const std::size_t height = here.height + 1;
+            heights[here.module] = height;
+            way.pop_back();
+            if (!way.empty()) way.back().height = std::max(way.back().height, height);
+            deepest = height;
+            continue;
+        }
+        const Module* child = here.module->children()[here.next++].module.get();
+        const auto [known, isNew] = heights.try_emplace(child, kOpen);
+        if (isNew) {
+            way.push_back({child, 0, 0});
+        } else if (known->second == kOpen) {
+            return base::unreadable("a module is part of itself", child->className());
+        } else {
+            here.height = std::max(here.height, known->second);
+        }
+    }
+    if (deepest > kMaxModuleDepth) {
+        return base::unreadable("modules nest " + std::to_string(deepest) + " levels deep; the most is " + std::to_string(kMaxModuleDepth),
+                                root.className(), "build a module that does the work of many levels by itself");
+    }
+    return {};
+}
 
 std::vector<NamedTensor> namedTensors(const Module& root) {
     std::vector<NamedTensor> result;

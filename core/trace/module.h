@@ -68,7 +68,7 @@ class Module : public std::enable_shared_from_this<Module> {
         std::shared_ptr<Slot> slot;
     };
 
-    virtual ~Module() = default;
+    virtual ~Module();
     Module() = default;
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
@@ -121,7 +121,8 @@ class Module : public std::enable_shared_from_this<Module> {
     bool isTraining() const { return m_training; }
     virtual void setTraining(bool training);
 
-    /// Registers. A child or slot of that name is replaced in place.
+    /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), a name that
+    /// is empty or has a dot in it (KeyError), which no path could lead to.
     void addChild(std::string name, std::shared_ptr<Module> module);
     void addSlot(std::string name, std::shared_ptr<Slot> slot);
 
@@ -159,6 +160,11 @@ struct NamedTensor {
 };
 /// In registration order, depth first. A shared tensor comes once for each of its paths.
 std::vector<NamedTensor> namedTensors(const Module& root);
+/// Modules in modules in modules: more levels than this are refused by tracers. What walks over a hierarchy by recursion
+/// has room for so many.
+inline constexpr std::size_t kMaxModuleDepth = 4000;
+/// Error: the hierarchy is deeper than that, or a module is part of itself.
+base::Result<void> checkHierarchy(const Module& root);
 /// Every module with its first path, depth first, root first.
 std::vector<std::pair<std::string, Module*>> namedModules(Module& root);
 /// Replaces tensors by name. `take` gives a tensor for a path or an undefined one. Errors: wrong shape or dtype, or (if

@@ -51,12 +51,14 @@ bool RobustTracer::isLeafModule(const Module& module, std::string_view path) con
 }
 
 bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
+    if (error.kind() == TraceErrorKind::Depth) return false;  // of the whole way down, and not of the module where it ended
     if (m_asReference && !error.isTracingError()) return false;
     recordCallModule(module, &error);
     return true;
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+    if (!root || !checkHierarchy(*root)) return trace(root, concrete);  // says so
     m_alive.push_back(root);
     std::size_t left = namedModules(*root).size() + 1;  // each pass has a failed module more than the one before
     while (true) {
@@ -81,6 +83,20 @@ std::optional<std::string> RobustTracer::plainFailure(const std::shared_ptr<Modu
 }
 
 Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+    base::Result<GraphPtr> result = GraphPtr();
+    try {
+        result = traceSpecialised(root, concrete);
+    } catch (...) {  // a root that cannot even say what it is: its class, its parameters
+        result = TraceError::ofCurrentException().toError({});
+    }
+    if (root) m_seen.insert(root.get());
+    m_last = result ? std::move(*result) : std::make_shared<graph::InternalGraph>();
+    if (!result && root) m_failed.emplace(root.get(), result.error().what);
+    return m_last;
+}
+
+base::Result<Tracer::GraphPtr> RobustTracer::traceSpecialised(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
+    if (!root) return trace(root, concrete);  // says so
     m_alive.push_back(root);
     ConcreteArguments effective;
     for (const ForwardParameter& parameter : root->signature()) {
@@ -88,14 +104,12 @@ Tracer::GraphPtr RobustTracer::traceRobust(const std::shared_ptr<Module>& root, 
     }
     for (const auto& [name, value] : concrete) effective[name] = value;
     auto result = isLeafModule(*root, {}) ? traceLeaf(root, effective) : traceRepeatedly(root, effective);
-    m_seen.insert(root.get());
-    if (result) {
-        m_last = std::move(*result);
-    } else {
-        m_failed.emplace(root.get(), plainFailure(root, concrete).value_or(result.error().what));
-        m_last = std::make_shared<graph::InternalGraph>();
+    if (!result) {
+        base::Error error = std::move(result).error();
+        if (auto plain = plainFailure(root, concrete)) error.what = std::move(*plain);
+        return error;
     }
-    return m_last;
+    return result;
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
@@ -119,15 +133,21 @@ void GraphCollection::recursiveTrace(const std::shared_ptr<Module>& model, const
                                      const std::function<bool()>& stop) {
     m_tracer = m_makeTracer();
     m_entries.clear();
+    if (!model) return;
     std::deque<std::shared_ptr<Module>> queue{model};
     std::unordered_set<const Module*> queued{model.get()};
     while (!queue.empty() && !(stop && stop())) {
         const std::shared_ptr<Module> root = std::move(queue.front());
         queue.pop_front();
-        Entry entry{root, {}, {}, m_tracer->isLeafModule(*root, {})};
+        Entry entry{root, {}, {}, false};
+        try {
+            entry.isLeaf = m_tracer->isLeafModule(*root, {});
+        } catch (...) {  // it fails as a root, too
+        }
         entry.graph = m_tracer->traceRobust(root, root == model ? concrete : ConcreteArguments{});
         if (entry.graph->nodeCount() == 0) entry.failure = *m_tracer->failureMessage(*root);
         m_entries.push_back(std::move(entry));
+        if (!checkHierarchy(*root)) continue;
         for (const auto& [path, module] : namedModules(*root)) {
             if (!m_tracer->isFailed(*module)) continue;
             for (const Module::Child& child : module->children()) {

@@ -18,7 +18,7 @@ class RobustTracer : public ModulePathTracer {
     /// error reaches the root. Otherwise every error is absorbed, which covers more of the model.
     explicit RobustTracer(bool asReference = false) : m_asReference(asReference) {}
 
-    /// Never fails for a tracing problem: a root that cannot be traced gives a graph without nodes and is marked failed.
+    /// Never fails and never throws: a root that cannot be traced gives a graph without nodes and is marked failed.
     /// A leaf as root becomes placeholders, one call with an empty target, and the output (c4). Non-tensor defaults of
     /// the root's parameters are specialised as if they were given (c5).
     GraphPtr traceRobust(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete = {});
@@ -57,6 +57,7 @@ class RobustTracer : public ModulePathTracer {
     void moduleSeen(const Module& module) override { m_seen.insert(&module); }
 
   private:
+    base::Result<GraphPtr> traceSpecialised(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     std::optional<std::string> plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
 

@@ -85,10 +85,9 @@ const TracedModule::Entry& TracedModule::choose(std::span<const Var> in, std::ve
     };
     const Entry* exact = findEntry(m_forwardName, given);
     if (exact && fits(*exact)) return *exact;
-    // Proxies of symbolic tracers do not say what they stand for.
-    const bool isSymbolic = std::ranges::any_of(in, [](const Var& var) { return var.hasProxy(); });
+    // Proxies of symbolic tracers do not say what they stand for, and where sizes decide a number any number fits.
     for (const Entry& entry : m_entries) {
-        if (isSymbolic && entry.forwardName == m_forwardName && fits(entry)) return entry;
+        if (entry.forwardName == m_forwardName && fits(entry)) return entry;
     }
     std::string text = "support input args kwargs format:\n";
     for (const Entry& entry : m_entries) text += "    " + formText(entry.forwardName, entry.argDef) + '\n';
@@ -120,8 +119,8 @@ base::Result<Value> TracedModule::run(std::vector<Value> args, std::vector<std::
         for (auto& [name, value] : keywords) named.emplace_back(name, Var(std::move(value)));
         for (const Watched& watched : watchNodeValue()) watched.node->graph().m_watched.clear();
         return call(std::vector<Var>(args.begin(), args.end()), std::move(named)).toValue();
-    } catch (const TraceError& error) {
-        return base::runError(error.message(), m_className);
+    } catch (...) {
+        return TraceError::ofCurrentException().toRunError(m_className);
     }
 }
 
@@ -250,15 +249,23 @@ base::Result<std::shared_ptr<TracedModule>> traceModule(const std::shared_ptr<Mo
                                                         const TraceModuleOptions& options) {
     Keywords named;
     for (auto& [name, value] : keywords) named.emplace_back(name, Var(std::move(value)));
-    const std::string forwardName = module ? module->forwardName() : std::string();
+    std::string forwardName;
+    try {
+        if (module) forwardName = module->forwardName();
+    } catch (...) {
+        return TraceError::ofCurrentException().toError({});
+    }
     return traceForward(module, forwardName, std::vector<Var>(args.begin(), args.end()), std::move(named), options);
 }
 
 base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<Module>& module, const std::string& forwardName,
                                                          std::vector<Var> args, Keywords named, const TraceModuleOptions& options) {
     if (!module) return base::usageError("there is no module to trace");
-    if (Tracer::active()) return base::usageError("only one trace may be active", module->className());
+    std::string className;
     try {
+        className = module->className();
+        SONDE_TRY(checkHierarchy(*module));
+        if (Tracer::active()) return base::usageError("only one trace may be active", className);
         Value eager;
         std::shared_ptr<TracedModule> traced;
         {
@@ -272,14 +279,12 @@ base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<M
             if (const auto same = compareResults(eager, again, 1e-7); !same) {
                 base::Error error = same.error();
                 error.what = "the traced module gives another result than the module: " + error.what;
-                return error.at(module->className());
+                return error.at(className);
             }
         }
         return traced;
-    } catch (const TraceError& error) {
-        return error.toError(module->className());
-    } catch (const std::bad_alloc&) {
-        return base::runError("no memory left while tracing", module->className());
+    } catch (...) {
+        return TraceError::ofCurrentException().toError(className);
     }
 }
 

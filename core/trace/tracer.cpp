@@ -19,9 +19,6 @@ namespace {
 
 thread_local Tracer* tActive = nullptr;
 
-/// Modules nest as deep as a model's file says.
-constexpr std::size_t kMaxDepth = 400;
-
 /// A function as a module, so that it can be traced; its constants land there.
 class FunctionModule final : public Module {
   public:
@@ -107,6 +104,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_frames.push_back({m_graph->mainId(), m_graph->rootScope(), {}, {}, {}, false});
     m_currentModule.clear();
     m_currentClass = m_root->className();
+    m_callDepth = 0;
     m_paths.clear();
     m_slotPaths.clear();
     m_calls.clear();
@@ -129,32 +127,30 @@ base::Result<Tracer::GraphPtr> Tracer::trace(std::function<Var(std::span<const V
 }
 
 base::Result<Tracer::GraphPtr> Tracer::trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
-    begin(std::move(root));
-    ActiveTracer active(*this);
-    return run(concrete);
+    return recordedBy(std::move(root), [&] { finish(m_root->forward(placeholders(concrete))); });
 }
 
 base::Result<Tracer::GraphPtr> Tracer::traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete) {
-    begin(std::move(root));
-    ActiveTracer active(*this);
-    try {
+    return recordedBy(std::move(root), [&] {
         const std::vector<Var> arguments = placeholders(concrete);
         const Var result = record(ExprKind::CallModule, {}, {}, {}, arguments, {}, m_root->makesTensor());
         recordInside(*m_root, {}, m_graph->node(result.node()).producer, arguments, {});
         finish(result);
-    } catch (const TraceError& error) {
-        return error.toError(m_root->className());
-    }
-    return m_graph;
+    });
 }
 
-base::Result<Tracer::GraphPtr> Tracer::run(const ConcreteArguments& concrete) {
+/// Everything that a root does while it is traced happens in here: what it throws, of whatever type, is the error.
+base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root, const std::function<void()>& recordAll) {
+    m_failure.reset();
     try {
-        finish(m_root->forward(placeholders(concrete)));
-    } catch (const TraceError& error) {
-        return error.toError(m_currentModule.empty() ? m_root->className() : m_currentModule);
-    } catch (const std::bad_alloc&) {
-        return base::runError("no memory left while tracing", m_root->className());
+        if (!root) throw TraceError(TraceErrorKind::Value, "there is no module to trace");
+        SONDE_TRY(checkHierarchy(*root));
+        begin(std::move(root));
+        const ActiveTracer active(*this);
+        callModel({}, m_currentClass, recordAll);
+    } catch (...) {
+        m_failure = TraceError::ofCurrentException();
+        return m_failure->toError({});
     }
     return m_graph;
 }
@@ -257,9 +253,11 @@ void Tracer::finish(const Var& result) {
 Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
     const std::string* path = pathOf(module);
     if (!path) throw TraceError(TraceErrorKind::Name, "module is not installed as a submodule");
-    if (m_frames.size() > kMaxDepth || static_cast<std::size_t>(std::count(path->begin(), path->end(), '.')) > kMaxDepth) {
-        throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
+    if (m_callDepth >= kMaxModuleDepth) {
+        throw TraceError(TraceErrorKind::Depth, "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
+    const Restore restoreDepth(m_callDepth);
+    ++m_callDepth;
     const bool insideOfLeaf = m_frames.size() > 1;
     m_visited.insert(*path);
     if (!insideOfLeaf) moduleSeen(module);
@@ -292,7 +290,7 @@ Var Tracer::callThrough(Module& module, const std::string& path, std::vector<Var
             frames.back().scope = scope;
         }
     } leave{m_frames, depth, caller};
-    return module.forward(module.bound(std::move(arguments), keywords));
+    return callModel(path, m_currentClass, [&] { return module.forward(module.bound(std::move(arguments), keywords)); });
 }
 
 Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords) {
@@ -349,10 +347,8 @@ class ModuleCallable final : public graph::Callable {
             std::vector<Var> in(arguments.begin(), arguments.end());
             const Var result = m_forward(in);
             return std::vector<Value>{result.toValue()};
-        } catch (const TraceError& error) {
-            return base::runError(error.message());
-        } catch (const std::exception& exception) {  // a user's own module
-            return base::runError(exception.what());
+        } catch (...) {
+            return base::runError(TraceError::ofCurrentException().message());
         }
     }
 
@@ -389,7 +385,10 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
         m_frames.resize(depth);
         if (m_follower) m_follower->recorded(call);
         return;
-    } catch (const TraceError& error) {
+    } catch (...) {
+        const TraceError error = TraceError::ofCurrentException();
+        // Of modules that call each other too deeply the outermost leaf becomes opaque, and not one after the other.
+        if (error.kind() == TraceErrorKind::Depth && depth > 1) throw error;
         failure = error.message();
     }
     m_frames.resize(depth);

@@ -73,6 +73,8 @@ class Tracer {
     const std::unordered_set<std::string>& visited() const { return m_visited; }
     /// Why a module became opaque: it runs on values because its forward could not be followed. By path.
     const std::map<std::string, std::string>& failures() const { return m_failures; }
+    /// What ended the last trace; nothing: it went well.
+    const std::optional<TraceError>& failure() const { return m_failure; }
     /// The hierarchy of the last root with what this trace says of it.
     graph::ModuleTree tree() const;
 
@@ -89,6 +91,12 @@ class Tracer {
     graph::BodyId currentBody() const { return m_frames.back().body; }
     /// Known to be a tensor (else it may be anything).
     virtual bool isTensor(graph::NodeId node) const { return node.index() < m_isTensor.size() && m_isTensor[node.index()]; }
+    /// Known to be a number (or a list of numbers) that the size of a tensor decides, recorded as an expression.
+    virtual bool isNumber(graph::NodeId node) const { (void)node; return false; }
+    /// Records that what follows is only right while the value of the node, asked for like this, is `expected` (see
+    /// core/graph/guard.h). `traced` may be empty. The guard's node.
+    virtual graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence,
+                                      const std::string& traced);
     /// Someone who knows values goes along with the traces to come; null: nobody, as at first.
     void setFollower(std::shared_ptr<Follower> follower) { m_follower = std::move(follower); }
     /// Questions about values may be answered: decisions that depend on the data need not be recorded as such.
@@ -178,7 +186,7 @@ class Tracer {
     };
 
     void begin(std::shared_ptr<Module> root);
-    base::Result<GraphPtr> run(const ConcreteArguments& concrete);
+    base::Result<GraphPtr> recordedBy(std::shared_ptr<Module> root, const std::function<void()>& recordAll);
     std::vector<Var> placeholders(const ConcreteArguments& concrete);
     Var placeholder(const ForwardParameter& parameter, const std::string& candidate);
     Var specialised(const ForwardParameter& parameter, const tensor::Value& value);
@@ -203,12 +211,14 @@ class Tracer {
     std::vector<Frame> m_frames;
     std::string m_currentModule;
     std::string m_currentClass;
+    std::size_t m_callDepth = 0;  ///< calls of modules, one inside the other
     std::unordered_map<const Module*, std::string> m_paths;
     std::unordered_map<const Slot*, std::string> m_slotPaths;
     std::unordered_map<std::string, int> m_calls;  ///< how often each path was called
     std::unordered_set<std::string> m_visited;
     bool m_flatResult = false;                     ///< a parameter was taken apart, so the result is, too
     std::map<std::string, std::string> m_failures;
+    std::optional<TraceError> m_failure;
     std::vector<bool> m_isTensor;                  ///< by node
     std::unordered_map<graph::NodeId, graph::NodeId> m_rebound;
     struct Constant {

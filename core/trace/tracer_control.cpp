@@ -1,5 +1,7 @@
 // Control flow that depends on the data: exprs that own bodies.
 
+#include "core/graph/guard.h"
+#include "core/trace/guard_sentence.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -79,6 +81,19 @@ void Tracer::leaveBody(const std::vector<Var>& results) {
     }
     m_graph->setResult(m_frames.back().body, Argument::container(Argument::Kind::Tuple, std::move(nodes)));
     m_frames.pop_back();
+}
+
+NodeId Tracer::recordGuard(NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence, const std::string& traced) {
+    const Var guard = record(ExprKind::Apply, {graph::kGuardDomain, graph::kGuardName, 0}, graph::kGuardName, graph::kGuardName,
+                             {Var::proxy(*this, node)}, {}, false);
+    Expr& expr = m_graph->mutableExpr(m_graph->node(guard.node()).producer);
+    expr.attributes.set(graph::kGuardKind, std::string(guardKind(use)));
+    expr.attributes.set(graph::kGuardExpected, expected);
+    expr.attributes.set(graph::kGuardSentence, sentence);
+    if (!traced.empty()) expr.attributes.set(graph::kGuardTraced, traced);
+    expr.attributes.set(graph::kGuardSource, m_currentModule);
+    expr.attributes.set(graph::kGuardClass, std::string(expr.moduleClass));
+    return guard.node();
 }
 
 bool Tracer::amendLast(NodeId node, const std::vector<Var>& arguments) {

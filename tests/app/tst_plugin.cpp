@@ -95,6 +95,75 @@ class TestPlugin : public QObject {
         QVERIFY(outcome.out.isEmpty());
     }
 
+    /// `throw 5` and std::exception, in the forward of the root or of a module, in signatures and constructors.
+    void codeThatThrows_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("tracer");
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QString>("text");
+        for (const char* tracer : {"", "module-path", "traced-module", "custom"}) {
+            QTest::addRow("root, %s", tracer) << "throws_an_int" << tracer << 3 << "int: thrown by the model's own code";
+            QTest::addRow("signature, %s", tracer) << "no_signature" << tracer << 3 << "no parameters today";
+            QTest::addRow("child without a name, %s", tracer) << "nameless_child" << tracer << 3 << "cannot be empty";
+            const bool isAbsorbed = *tracer == 0;
+            QTest::addRow("module, %s", tracer) << "nested" << tracer << (isAbsorbed ? 0 : 3) << (isAbsorbed ? "" : "(bad, class Bad)");
+        }
+        QTest::newRow("root, robust") << "throws_an_int" << "robust" << 0 << "";
+        QTest::newRow("module, robust") << "nested" << "robust" << 0 << "";
+        QTest::newRow("signature, robust") << "no_signature" << "robust" << 3 << "no parameters today";
+    }
+    void codeThatThrows() {
+        QFETCH(QString, model);
+        QFETCH(QString, tracer);
+        QFETCH(int, status);
+        QFETCH(QString, text);
+        QStringList arguments{"trace", plugin("throwing_models.so#" + model)};
+        if (!tracer.isEmpty()) arguments << "--tracer" << tracer;
+        const Outcome outcome = runSonde(arguments);
+        QVERIFY2(outcome.status == status && outcome.err.contains(text), qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
+        if (status == 0) QCOMPARE(runSonde({"run", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status, 4);
+    }
+
+    /// What throws only when it runs: the run fails at that node.
+    void aRunThatThrows() {
+        const Outcome outcome = runSonde({"run", plugin("throwing_models.so#in_the_run")});
+        QCOMPARE(outcome.status, 4);
+        QVERIFY2(outcome.err.contains("'bad'") && outcome.err.contains("int: thrown by the model's own code"), qPrintable(outcome.err));
+    }
+
+    void anInputThatMayBeLeftOut() {
+        QTemporaryDir folder;
+        const QString reference = folder.filePath("reference.npz");
+        const auto x = tensor::Tensor::of<float>({4}, {1, 2, 3, 4});
+        write(reference, {{"in.x", x}, {"out.out", tensor::Tensor::of<float>({4}, {2, 4, 6, 8})}});
+        for (const char* tracer : {"robust", "traced-module"}) {
+            const Outcome outcome = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference, "--tracer", tracer});
+            QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
+        }
+        const Outcome automatic = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference});
+        QVERIFY2(automatic.status == 0, qPrintable(automatic.out + automatic.err));
+        // fx takes every parameter for given; the way to say otherwise is told.
+        const Outcome symbolic = runSonde({"run", plugin("throwing_models.so#optional_mask"), "--tracer", "module-path"});
+        QVERIFY2(symbolic.err.contains("--concrete mask=None"), qPrintable(symbolic.err));
+        const Outcome concrete = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference, "--tracer", "module-path", "--concrete", "mask=None"});
+        QVERIFY2(concrete.status == 0, qPrintable(concrete.out + concrete.err));
+        write(reference, {{"in.x", x}, {"in.mask", x}, {"out.out", tensor::Tensor::of<float>({4}, {3, 6, 9, 12})}});
+        const Outcome given = runSonde({"check", plugin("throwing_models.so#given_mask"), reference});
+        QVERIFY2(given.status == 0, qPrintable(given.out + given.err));
+    }
+
+    /// Traced with two rows, run with four; x > 0 ? 1 : 2 of two numbers is float32.
+    void otherSizesThanTheTraced() {
+        QTemporaryDir folder;
+        const QString reference = folder.filePath("reference.npz");
+        write(reference, {{"in.x", tensor::Tensor::of<float>({4, 2}, {1, -1, 0, 2, 3, -3, -4, 4})},
+                          {"out.out", tensor::Tensor::of<float>({2, 4}, {1, 2, 2, 1, 1, 2, 2, 1})}});
+        for (const char* tracer : {"module-path", "traced-module", "robust", "custom"}) {
+            const Outcome outcome = runSonde({"check", plugin("throwing_models.so#pairs"), reference, "--tracer", tracer});
+            QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
+        }
+    }
+
     void notesAreReadWithoutRunningAnything() {
         const auto entries = notesOf(contentOf(plugin("own_models.so")));
         QCOMPARE(entries.size(), 4U);

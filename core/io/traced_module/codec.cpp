@@ -127,6 +127,7 @@ Json toJson(const Structure& structure, TensorTable& tensors) {
     switch (structure.kind) {
         case Structure::Kind::Tensor: return "T";
         case Structure::Kind::Module: return "M";
+        case Structure::Kind::Number: return "N";
         case Structure::Kind::Constant: return {{"c", toJson(structure.constant, tensors)}};
         case Structure::Kind::List: return {{"l", listJson(structure.items, each)}};
         case Structure::Kind::Tuple: return {{"t", listJson(structure.items, each)}};
@@ -143,8 +144,8 @@ Structure structureFrom(const Json& json, const std::vector<tensor::Tensor>& ten
     checkDepth(depth);
     Structure structure;
     if (json == "T") return structure;
-    if (json == "M") {
-        structure.kind = Structure::Kind::Module;
+    if (json == "M" || json == "N") {
+        structure.kind = json == "M" ? Structure::Kind::Module : Structure::Kind::Number;
         return structure;
     }
     if (!json.is_object() || json.size() != 1) unknown("structure");
@@ -222,7 +223,8 @@ Operand operandFrom(const Json& json, const std::vector<trace::TracedNode*>& nod
 }
 
 Json toJson(const tensor::TypeInfo& type) {
-    if (!type.isTensor()) return nullptr;
+    if (!type.kind) return nullptr;
+    if (!type.isTensor()) return {{"kind", static_cast<int>(*type.kind)}};
     Json json{{"dtype", std::string(tensor::name(type.dtype))}};
     if (type.shape) {
         Json dims = Json::array();
@@ -234,6 +236,13 @@ Json toJson(const tensor::TypeInfo& type) {
 
 tensor::TypeInfo typeFrom(const Json& json) {
     if (json.is_null()) return {};
+    if (json.contains("kind")) {
+        const int kind = json.at("kind").get<int>();
+        if (kind < 0 || kind > static_cast<int>(tensor::ValueKind::Tuple)) unknown("type");
+        tensor::TypeInfo type;
+        type.kind = static_cast<tensor::ValueKind>(kind);
+        return type;
+    }
     const auto dtype = tensor::dtypeFromName(json.at("dtype").get<std::string>());
     std::optional<std::vector<tensor::Dim>> dims;
     if (json.contains("shape")) {

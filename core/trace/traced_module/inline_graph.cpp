@@ -35,7 +35,7 @@ class InliningTracer final : public Tracer, public InterpretationFollower {
             enter(expr);
             return;
         }
-        if (expr.outDef().kind == Structure::Kind::Tensor || (expr.kind() != Kind::CallMethod && expr.operation().outputs > 1)) {
+        if (expr.outDef().isNode() || (expr.kind() != Kind::CallMethod && expr.operation().outputs > 1)) {
             for (const TracedNode* node : expr.outputs()) m_pending.push_back(context.nameOf(*node));
             return;
         }

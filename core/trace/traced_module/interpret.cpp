@@ -14,6 +14,13 @@ using Kind = TracedExpr::Kind;
 
 namespace {
 
+/// "block0.conv1" of the node whose qualname is "Net.block0.conv1".
+std::string pathInModel(const TracedNode& module) {
+    const std::string& top = module.graph().root().qualname();
+    const std::string& qualname = module.qualname();
+    return qualname.size() > top.size() && qualname.starts_with(top) ? qualname.substr(top.size() + 1) : std::string();
+}
+
 /// One run of one graph.
 class Interpreter {
   public:
@@ -88,7 +95,9 @@ class Interpreter {
                     set(expr.outputs().front(), Var(expr.constant()));
                 }
                 break;
-            default: setOutputs(expr, call(expr));
+            default:
+                if (isGuard(expr)) checkGuard(expr, argument(expr.args().front()));
+                else setOutputs(expr, call(expr));
         }
         if (m_follower) m_follower->after(expr);
         release(expr);
@@ -140,12 +149,17 @@ class Interpreter {
         std::vector<Var> args;
         const bool isModuleCall = expr.isModuleCall();
         for (std::size_t i = isModuleCall ? 1 : 0; i < expr.args().size(); ++i) args.push_back(argument(expr.args()[i]));
-        if (isModuleCall) return m_modules.at(expr.inputs().front())->callForward(expr.forwardName(), std::move(args), std::move(keywords));
+        if (isModuleCall) {
+            Module& module = *m_modules.at(expr.inputs().front());
+            return callModel(pathInModel(*expr.inputs().front()), module.className(),
+                             [&] { return module.callForward(expr.forwardName(), std::move(args), std::move(keywords)); });
+        }
 
         const TracedOperation& operation = expr.operation();
         if (operation.swapped && args.size() > 1) std::swap(args[0], args[1]);
         if (operation.op.domain == "wrap") return WrappedFunction(operation.op.name).call(std::move(args), std::move(keywords));
-        const Function function{operation.op.name, operation.display, operation.target, true, operation.op.domain, operation.outputs};
+        const bool makesTensor = expr.outputs().empty() || !expr.outputs().front()->isNumber();
+        const Function function{operation.op.name, operation.display, operation.target, makesTensor, operation.op.domain, operation.outputs};
         return operation.isMethod ? callMethod(function, std::move(args), std::move(keywords))
                                   : callFunction(function, std::move(args), std::move(keywords));
     }
@@ -192,8 +206,8 @@ base::Result<std::vector<Value>> ModuleGraph::eval(const std::vector<Value>& ten
         const std::vector<Var> in(tensors.begin(), tensors.end());
         for (const Var& var : interpret(*self, in)) values.push_back(var.toValue());
         return values;
-    } catch (const TraceError& error) {
-        return base::runError(error.message(), m_name);
+    } catch (...) {
+        return TraceError::ofCurrentException().toRunError(m_name);
     }
 }
 

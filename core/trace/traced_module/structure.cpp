@@ -11,6 +11,7 @@
 #include "core/trace/error.h"
 #include "core/trace/traced_module/node.h"
 #include "core/trace/traced_module/ordered_dict.h"
+#include "core/trace/traced_module/traced_module_tracer.h"
 
 namespace sonde::trace {
 
@@ -164,7 +165,9 @@ Structure Structure::of(const Operand& operand) {
     Structure structure;
     structure.keys = operand.keys;
     switch (operand.kind) {
-        case Operand::Kind::Node: structure.kind = operand.node->isModule() ? Kind::Module : Kind::Tensor; return structure;
+        case Operand::Kind::Node:
+            structure.kind = operand.node->isModule() ? Kind::Module : operand.node->isNumber() ? Kind::Number : Kind::Tensor;
+            return structure;
         case Operand::Kind::Constant:
             structure.kind = Kind::Constant;
             structure.constant = operand.constant;
@@ -229,7 +232,9 @@ Structure ofValue(const Value& value) {
 Structure Structure::of(const Var& var) {
     Structure structure;
     switch (var.kind()) {
-        case Var::Kind::Proxy: return structure;
+        case Var::Kind::Proxy:
+            if (var.tracer().isNumber(var.node())) structure.kind = Kind::Number;
+            return structure;
         case Var::Kind::Value: return ofValue(var.value());
         case Var::Kind::List: structure.kind = Kind::List; break;
         case Var::Kind::Tuple: structure.kind = Kind::Tuple; break;
@@ -249,6 +254,7 @@ std::string Structure::text() const {
     switch (kind) {
         case Kind::Tensor: return "Tensor";
         case Kind::Module: return "Module";
+        case Kind::Number: return "Number";
         case Kind::Constant: return pythonText(constant);
         case Kind::List: return '[' + joined(items, item) + ']';
         case Kind::Tuple: return '(' + joined(items, item) + ')';
@@ -262,14 +268,14 @@ std::string Structure::text() const {
 }
 
 std::size_t Structure::leafCount() const {
-    if (kind == Kind::Tensor || kind == Kind::Module) return 1;
+    if (isNode()) return 1;
     std::size_t count = 0;
     for (const Structure& item : items) count += item.leafCount();
     return count;
 }
 
 Var Structure::rebuilt(std::span<const Var> leaves, std::size_t& next) const {
-    if (kind == Kind::Tensor || kind == Kind::Module) return leaves[next++];
+    if (isNode()) return leaves[next++];
     if (kind == Kind::Constant) return Var(constant);
     std::vector<Var> made;
     for (const Structure& item : items) made.push_back(item.rebuilt(leaves, next));
@@ -288,7 +294,7 @@ Var Structure::rebuilt(std::span<const Var> leaves, std::size_t& next) const {
 }
 
 Operand Structure::rebuilt(std::span<TracedNode* const> leaves, std::size_t& next) const {
-    if (kind == Kind::Tensor || kind == Kind::Module) return Operand(leaves[next++]);
+    if (isNode()) return Operand(leaves[next++]);
     if (kind == Kind::Constant) return Operand(constant);
     std::vector<Operand> made;
     for (const Structure& item : items) made.push_back(item.rebuilt(leaves, next));
@@ -356,6 +362,10 @@ bool takeApart(const Structure& structure, const Var& var, std::vector<Var>& lea
         case Structure::Kind::Module: return false;
         case Structure::Kind::Tensor:
             if (!var.isProxy() && !(var.kind() == Var::Kind::Value && var.value().isTensor())) return false;
+            leaves.push_back(var);
+            return true;
+        case Structure::Kind::Number:
+            if (!var.isProxy() && containsTensor(var.toValue())) return false;
             leaves.push_back(var);
             return true;
         // What a symbolic tracer gives for a constant is taken to be the constant.

@@ -50,7 +50,8 @@ struct Operand {
 /// The shape of an argument or result (reference 1, c4): container kinds, keys, and at the leaves the type, and for
 /// constants the value. Tensors of any shape and dtype are equal; 1, 1.0 and true differ; a list is no tuple.
 struct Structure {
-    enum class Kind : std::uint8_t { Tensor, Module, Constant, List, Tuple, Dict, Slice, Custom };
+    /// Number: what the size of a tensor decides, a number or a list of them. It is a node and no constant, so that any will do.
+    enum class Kind : std::uint8_t { Tensor, Module, Constant, List, Tuple, Dict, Slice, Custom, Number };
 
     Kind kind = Kind::Tensor;
     tensor::Value constant;
@@ -59,11 +60,13 @@ struct Structure {
     std::string typeName;             ///< Custom: the registered type that the one item's children were taken from
 
     static Structure of(const Operand& operand);
-    /// Of a value in a call; a proxy is a tensor. Throws TraceError: a type that is not registered.
+    /// Of a value in a call; a proxy is a tensor, or a number if its tracer knows that. Throws TraceError: a type that is not registered.
     static Structure of(const Var& var);
     /// "Tensor", "[Tensor, (Tensor)]", "{'p':Tensor}", "1.0": equal texts, equal structures.
     std::string text() const;
-    /// Leaves that are tensors or modules.
+    /// A leaf for which there is a node.
+    bool isNode() const { return kind == Kind::Tensor || kind == Kind::Module || kind == Kind::Number; }
+    /// Leaves that are nodes.
     std::size_t leafCount() const;
     bool operator==(const Structure& other) const { return text() == other.text(); }
     /// Puts leaves back into the containers. `next` counts on.

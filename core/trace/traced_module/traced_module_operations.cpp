@@ -84,6 +84,23 @@ Var TracedModuleTracer::outputsOf(TracedExpr& expr, const Value& result, const s
     return isTuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
 }
 
+Var TracedModuleTracer::numberOutput(TracedExpr& expr, const Value& result, const std::string& base, const std::string& qualname, Structure& structure) {
+    structure.kind = Structure::Kind::Number;
+    TracedNode* node = GraphBuilder(*frame().graph).addOutput(expr, base, qualname);
+    GraphBuilder::setType(*node, tensor::TypeInfo::of(result));
+    return varOf(node, result);
+}
+
+/// However it was asked (`x.shape`, `x.size()`, `len(x)`), it is an Apply of the operator that answers it.
+Var TracedModuleTracer::recordSizeQuery(graph::OpKey op, std::vector<Var> arguments, Keywords keywords) {
+    if (op.name == "getattr") {
+        op = {"aten", arguments[1].value().toString() == "shape" ? "size" : "dim", 0};
+        arguments.resize(1);
+    }
+    const std::string name = op.name.substr(0, op.name.find('.'));
+    return record(graph::ExprKind::Apply, std::move(op), name, name, std::move(arguments), std::move(keywords), false, 1);
+}
+
 Var TracedModuleTracer::unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname) {
     return varOf(GraphBuilder(*frame().graph).addOutput(expr, base, qualname), std::nullopt);
 }
@@ -126,8 +143,12 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
         if (m_options.checkExprs) checkAgain(op, values, named, outputs, *results, std::string(candidate));
         result = outputs == 1 ? std::move(results->front()) : Value::tuple(std::move(*results));
     }
-    // Numbers that are read from tensors are constants of the program, as everything that is no tensor.
-    if (result && !containsTensor(*result)) return Var(*result);
+    // Numbers that are read from tensors are constants of the program, as everything that is no tensor; sizes are not.
+    const bool isSize = result && !containsTensor(*result) && dependsOnSize(op, arguments, keywords);
+    if (result && !containsTensor(*result) && !isSize) return Var(*result);
+    if (isSize && isSizeQuery(op, arguments) && kind != graph::ExprKind::Apply && !hasNumber(arguments.front())) {
+        return recordSizeQuery(std::move(op), std::move(arguments), std::move(keywords));
+    }
 
     const bool isOperator = target.starts_with("operator.");
     if (isOperator) {
@@ -155,7 +176,7 @@ Var TracedModuleTracer::record(graph::ExprKind kind, graph::OpKey op, std::strin
     TracedExpr* expr = GraphBuilder(*frame().graph).addCall(as, std::move(target), std::move(args), std::move(namedArgs), std::move(operation));
     if (!result) return unknownOutput(*expr, base, qualname);
     Structure structure;
-    const Var made = outputsOf(*expr, *result, base, qualname, structure);
+    const Var made = isSize ? numberOutput(*expr, *result, base, qualname, structure) : outputsOf(*expr, *result, base, qualname, structure);
     GraphBuilder::setOutDef(*expr, std::move(structure));
     return made;
 }

@@ -14,10 +14,14 @@ using Kind = TracedExpr::Kind;
 
 namespace {
 
-constexpr std::size_t kMaxDepth = 400;
-
 std::string joined(const std::string& prefix, std::string_view name) {
     return prefix.empty() ? std::string(name) : name.empty() ? prefix : prefix + '.' + std::string(name);
+}
+
+/// How a program asks for a number of that kind.
+KnownUse plainUseOf(const Value& number) {
+    if (number.kind() == ValueKind::Bool) return KnownUse::Bool;
+    return number.kind() == ValueKind::Float ? KnownUse::Float : KnownUse::Int;
 }
 
 /// Lists and dicts of modules have no forward; they only hold what their owner calls.
@@ -30,19 +34,27 @@ bool isContainer(const Module& module) {
 
 // --- frames ---------------------------------------------------------------------------------------------------------
 
+std::optional<std::string> TracedModuleTracer::Frame::pathOf(const Module& module) {
+    if (const auto read = lastRead.find(&module); read != lastRead.end()) return read->second;
+    return paths.of(&module);
+}
+
+std::string TracedModuleTracer::pathInModel(const std::string& qualname) const {
+    const std::string& top = m_modules.front().graph->root().qualname();
+    return qualname.size() > top.size() && qualname.starts_with(top) ? qualname.substr(top.size() + 1) : std::string();
+}
+
 void TracedModuleTracer::enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph) {
-    if (m_modules.size() > kMaxDepth) {
-        throw TraceError(TraceErrorKind::Runtime, "modules call each other more than " + std::to_string(kMaxDepth) + " deep");
+    if (m_modules.size() > kMaxModuleDepth) {
+        throw TraceError(TraceErrorKind::Depth, "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
-    Frame frame{std::move(source), std::move(target), &graph, {}, {}, {}, {}, {}};
-    for (const auto& [path, module] : namedModules(*frame.source)) frame.modulePaths.emplace(module, path);
-    for (const NamedTensor& named : namedTensors(*frame.source)) frame.slotPaths.emplace(named.slot.get(), named.path);
-    m_modules.push_back(std::move(frame));
+    m_modules.emplace_back(std::move(source), std::move(target), graph);
 }
 
 void TracedModuleTracer::beginEditing(ModuleGraph& graph) {
     const auto owner = graph.owner();
     enter(owner, owner, graph);
+    frame().paths.complete();
 }
 
 std::shared_ptr<TracedModule> TracedModuleTracer::shellOf(Module& module, bool isTop) {
@@ -115,7 +127,7 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
     struct Leave {
         std::vector<Frame>& frames;
         std::size_t depth;
-        ~Leave() { frames.resize(depth); }
+        ~Leave() { frames.erase(frames.begin() + static_cast<std::ptrdiff_t>(depth), frames.end()); }
     } leave{m_modules, m_modules.size() - 1};
     frame().reads[""] = builder.addInput("self", qualname, "self", true, "Module");
 
@@ -125,14 +137,15 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
         std::size_t leaf = 0;
         in[i] = inputsOf(in[i], parameters[i].name, false, leaf);
     }
-    const Var returned = source->forwardFunction()(in);
+    const Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(), [&] { return source->forwardFunction()(in); });
     result = valueIn(returned);
 
     const Operand operand = operandOf(returned);
     std::vector<TracedNode*> outputs;
     const std::function<void(const Operand&)> check = [&](const Operand& item) {
-        if (item.kind == Operand::Kind::Constant) {
-            throw TraceError(TraceErrorKind::Assertion, source->className() + " doesn't support " + pythonText(item.constant) +
+        const bool isNumber = item.kind == Operand::Kind::Node && item.node->isNumber();
+        if (item.kind == Operand::Kind::Constant || isNumber) {
+            throw TraceError(TraceErrorKind::Assertion, source->className() + " doesn't support " + (isNumber ? item.node->name() : pythonText(item.constant)) +
                                                             " in return values: only tensors can be results of a traced module");
         }
         if (item.kind == Operand::Kind::Node) outputs.push_back(item.node);
@@ -197,26 +210,27 @@ bool TracedModuleTracer::isOpaque(const Module& module) const {
 
 void TracedModuleTracer::moduleRead(Module& parent, std::string_view path) {
     if (m_modules.empty()) return;
-    const auto base = frame().modulePaths.find(&parent);
-    if (base == frame().modulePaths.end()) return;
-    const std::string whole = joined(base->second, path);
+    const auto base = frame().pathOf(parent);
+    if (!base) return;
+    const std::string whole = joined(*base, path);
     Module* module = parent.find(path);
-    frame().modulePaths[module] = whole;
+    frame().lastRead[module] = whole;
     frame().pendingReads[module].push_back(whole);
     if (!isContainer(*module)) moduleNode(whole);
 }
 
 Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords keywords) {
     if (m_modules.empty()) return traceTop(module.shared_from_this(), std::move(arguments), keywords);
-    const auto known = frame().modulePaths.find(&module);
-    if (known == frame().modulePaths.end()) return external(module, std::move(arguments), keywords);
+    const auto known = frame().pathOf(module);
+    if (!known) return external(module, std::move(arguments), keywords);
     // A module that is replaced by what it is traced into would go before its forward has ended.
     const auto alive = module.shared_from_this();
-    std::string path = known->second;
+    std::string path = *known;
     if (std::vector<std::string>& reads = frame().pendingReads[&module]; !reads.empty()) {
         path = std::move(reads.back());
         reads.pop_back();
     }
+    if (path.empty()) throw TraceError(TraceErrorKind::NotImplemented, "a module that calls itself cannot be recorded as a traced module");
     const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
     if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
 
@@ -249,7 +263,9 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
 /// recorded where it is called.
 Var TracedModuleTracer::external(Module& module, std::vector<Var> arguments, const Keywords& keywords) {
     const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
-    if (!isOpaque(module)) return module.forwardFunction()(gathered(module.signature(), settledArguments));
+    if (!isOpaque(module)) {
+        return callModel({}, module.className(), [&] { return module.forwardFunction()(gathered(module.signature(), settledArguments)); });
+    }
     TracedNode* node = GraphBuilder(*frame().graph)
                            .addModuleConstant(module.shared_from_this(), "const_module", frame().graph->qualname() + ".[const_module]");
     return callModule(module, node, settledArguments, nullptr, nullptr, std::nullopt);
@@ -268,7 +284,9 @@ Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Cal
     const auto unknown = [&](const Var& var) { return hasUnknown(var); };
     const bool isUnknown = std::ranges::any_of(arguments.positional, unknown) ||
                            std::ranges::any_of(arguments.keywords, [&](const auto& entry) { return hasUnknown(entry.second); });
-    if (!result && !isUnknown) result = runPaused(module, arguments);
+    if (!result && !isUnknown) {
+        result = callModel(pathInModel(callee->qualname()), module.className(), [&] { return runPaused(module, arguments); });
+    }
 
     std::vector<Operand> args{Operand(callee)};
     for (const Var& var : arguments.positional) args.push_back(operandOf(var));
@@ -372,15 +390,18 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
             if (&known.node->graph() == frame().graph) return Operand(known.node);
             // Captured from a module further out: here it is a constant.
             if (!known.value) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
-            return Operand(constantNode(known.value->tensor()));
+            if (known.value->isTensor()) return Operand(constantNode(known.value->tensor()));
+            if (!known.value->isNumber()) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
+            addGuard(*known.node, plainUseOf(*known.value), *known.value);
+            return Operand(*known.value);
         }
         case Var::Kind::Value: {
             if (!var.value().isTensor() || !var.slot()) {
                 if (var.value().kind() == ValueKind::Object) Structure::of(var);  // refuses types that are not registered
                 return operandOf(var.value());
             }
-            const auto path = frame().slotPaths.find(var.slot().get());
-            return Operand(path == frame().slotPaths.end() ? constantNode(var.value().tensor()) : slotNode(*var.slot(), path->second));
+            const auto path = frame().paths.of(var.slot().get());
+            return Operand(path ? slotNode(*var.slot(), *path) : constantNode(var.value().tensor()));
         }
         default: break;
     }
@@ -419,29 +440,25 @@ Value TracedModuleTracer::valueIn(const Var& var) const {
 }
 
 std::optional<Var> TracedModuleTracer::answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) {
+    // Who has an evaluator records the question.
     const std::optional<Value>& value = m_known[current(arguments.front().node()).index()].value;
-    if (isCall || !value || !value->isTensor()) return std::nullopt;
+    if (EvaluatorScope::current() || isCall || !value || !value->isTensor()) return std::nullopt;
     if (name == "ndim") return Var(value->tensor().rank());
-    if (name != "shape") return std::nullopt;
-    const tensor::Shape& shape = value->tensor().shape();
-    std::vector<Value> extents;
-    for (std::size_t i = 0; i < shape.rank(); ++i) extents.push_back(Value::ofInt(shape[i]));
-    return Var(Value::tuple(std::move(extents)));
+    if (name == "shape") return Var(value->tensor().shape().dims());
+    return std::nullopt;
 }
-
-std::optional<Value> TracedModuleTracer::known(NodeId node, KnownUse) { return m_known[node.index()].value; }
 
 Var TracedModuleTracer::parameterRead(const std::shared_ptr<const Slot>& slot) {
     if (m_modules.empty()) return Var::ofSlot(slot);
-    const auto path = frame().slotPaths.find(slot.get());
-    if (path == frame().slotPaths.end()) return Var::ofSlot(slot);
-    return varOf(slotNode(*slot, path->second), Value(slot->value));
+    const auto path = frame().paths.of(slot.get());
+    if (!path) return Var::ofSlot(slot);
+    return varOf(slotNode(*slot, *path), Value(slot->value));
 }
 
 void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slot) {
     if (m_modules.empty() || frame().source == frame().target) return;
-    const bool isPart = std::ranges::any_of(m_modules, [&](const Frame& frame) {
-        return (module && frame.modulePaths.contains(module)) || (slot && frame.slotPaths.contains(slot));
+    const bool isPart = std::ranges::any_of(m_modules, [&](Frame& frame) {
+        return (module && frame.paths.of(module)) || (slot && frame.paths.of(slot));
     });
     if (isPart) throw TraceError(TraceErrorKind::Assertion, "tracing: do not support modify: a forward assigns to an attribute of a module");
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/trace/traced_module.h"
+#include "core/trace/traced_module/path_index.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -29,7 +30,10 @@ class TracedModuleTracer final : public Tracer {
                Keywords keywords, bool makesTensor, std::size_t outputs) override;
     void moduleRead(Module& parent, std::string_view path) override;
     void attributeAssigned(const Module* module, const Slot* slot) override;
-    bool isTensor(graph::NodeId) const override { return true; }
+    bool isTensor(graph::NodeId node) const override { return !isNumber(node); }
+    bool isNumber(graph::NodeId node) const override;
+    graph::NodeId recordGuard(graph::NodeId node, KnownUse use, const tensor::AttributeValue& expected, const std::string& sentence,
+                              const std::string& traced) override;
     bool knowsValues() const override { return true; }
     bool recordsSetItem() const override { return true; }
     std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) override;
@@ -44,10 +48,15 @@ class TracedModuleTracer final : public Tracer {
         std::shared_ptr<TracedModule> target;
         ModuleGraph* graph;
         std::unordered_map<std::string, TracedNode*> reads;          ///< of modules and tensors, by path below the source
-        std::unordered_map<const Module*, std::string> modulePaths;  ///< as last read, or the first there is
+        PathIndex paths;                                             ///< the first path of each module and tensor below the source
+        std::unordered_map<const Module*, std::string> lastRead;     ///< path by which a module was read last
         std::unordered_map<const Module*, std::vector<std::string>> pendingReads;  ///< not called yet; the last is called first
-        std::unordered_map<const Slot*, std::string> slotPaths;
         std::vector<std::pair<tensor::Tensor, TracedNode*>> constants;
+
+        Frame(std::shared_ptr<Module> from, std::shared_ptr<TracedModule> into, ModuleGraph& recorded)
+            : source(std::move(from)), target(std::move(into)), graph(&recorded), paths(source) {}
+        /// Below the source: as last read, or the first there is.
+        std::optional<std::string> pathOf(const Module& module);
     };
     struct Known {
         TracedNode* node;
@@ -56,6 +65,8 @@ class TracedModuleTracer final : public Tracer {
     Var traceTop(const std::shared_ptr<Module>& module, std::vector<Var> args, const Keywords& keywords);
     void enter(std::shared_ptr<Module> source, std::shared_ptr<TracedModule> target, ModuleGraph& graph);
     Frame& frame() { return m_modules.back(); }
+    /// "block0.conv1" of the node or graph whose qualname is "Net.block0.conv1".
+    std::string pathInModel(const std::string& qualname) const;
     std::shared_ptr<TracedModule> shellOf(Module& module, bool isTop);
     std::shared_ptr<TracedModule> tracedChild(const std::string& path, Module& module);
     CallArguments settled(Module& module, std::vector<Var> arguments, const Keywords& keywords) const;
@@ -76,9 +87,16 @@ class TracedModuleTracer final : public Tracer {
     Operand operandOf(const Var& var);
     Operand operandOf(const tensor::Value& value);
     tensor::Value valueIn(const Var& var) const;
+    bool hasNumber(const Var& var) const;
+    /// What the operation gives is a number that the size of a tensor decides.
+    bool dependsOnSize(const graph::OpKey& op, const std::vector<Var>& arguments, const Keywords& keywords) const;
+    /// The program was told the value of a node, or the length of one: any other is another program.
+    void addGuard(TracedNode& node, KnownUse use, const tensor::Value& value);
     bool hasUnknown(const Var& var) const;
     /// Nodes for the tensors of a result, and the proxies for them.
     Var outputsOf(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname, Structure& structure);
+    Var numberOutput(TracedExpr& expr, const tensor::Value& result, const std::string& base, const std::string& qualname, Structure& structure);
+    Var recordSizeQuery(graph::OpKey op, std::vector<Var> arguments, Keywords keywords);
     Var unknownOutput(TracedExpr& expr, const std::string& base, const std::string& qualname);
     void checkAgain(const graph::OpKey& op, const std::vector<tensor::Value>& values,
                     const std::vector<std::pair<std::string, tensor::Value>>& named, std::size_t outputs,
@@ -88,9 +106,18 @@ class TracedModuleTracer final : public Tracer {
     std::shared_ptr<TracedModule> m_top;
     std::vector<Frame> m_modules;
     std::vector<Known> m_known;
+    std::set<std::pair<const TracedNode*, KnownUse>> m_guarded;
     std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
     std::set<const Module*> m_shells;  ///< modules that this trace made
 };
+
+/// Asks for nothing but the size of a tensor: size, shape, dim, numel, len.
+bool isSizeQuery(const graph::OpKey& op, const std::vector<Var>& arguments);
+/// Expr of a graph that stands for no value: a number must be what it was in the trace. Its arguments: the node, the expected
+/// value, the kind of the guard, its sentence, and "traced with size(0) = 1 of x".
+bool isGuard(const TracedExpr& expr);
+/// Throws TraceError (RuntimeError) unless the value is the expected one; of a proxy it is recorded.
+void checkGuard(const TracedExpr& expr, const Var& value);
 
 /// A tensor, or a container with one in it.
 bool containsTensor(const tensor::Value& value);

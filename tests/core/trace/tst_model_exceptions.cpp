@@ -1,0 +1,283 @@
+// What a model's own code throws, whatever its type, ends no tracer: it is an error that names the module, or makes a failed
+// leaf of it. And models that nest or recurse deeply.
+
+#include <QtTest>
+#include <new>
+#include <stdexcept>
+
+#include "core/document/evaluator.h"
+#include "core/exec/run.h"
+#include "core/trace/custom_tracer.h"
+#include "core/trace/robust_tracer.h"
+#include "core/trace/traced_module.h"
+#include "core/trace/traced_module/inline_graph.h"
+#include "tests/core/trace/robust_models.h"
+
+using namespace sonde;
+using namespace robust_models;
+using tensor::Tensor;
+using tensor::Value;
+using trace::Module;
+using trace::Tracer;
+
+namespace {
+
+using Thrower = void (*)();
+
+struct Kind {
+    const char* name;
+    Thrower raise;
+    std::string message;  ///< as a robust tracer keeps it
+};
+
+const std::vector<Kind>& kinds() {
+    static const std::vector<Kind> all{
+        {"logic_error", [] { throw std::logic_error("not today"); }, "std::logic_error: not today"},
+        {"out_of_range", [] { std::vector<int>().at(3) = 1; }, "std::out_of_range: "},
+        {"int", [] { throw 5; }, "int: thrown by the model's own code, and no std::exception"},
+        {"text", [] { throw "a text"; }, "char const*: a text"},
+        {"string", [] { throw std::string("a string"); }, "std::string: a string"},
+        {"bad_alloc", [] { throw std::bad_alloc(); }, "MemoryError: no memory left"},
+    };
+    return all;
+}
+
+/// top: a (Linear), outer: chain of bad (Bad) and b (Linear).
+struct Model {
+    std::shared_ptr<Module> top, outer, bad;
+};
+Model model(Thrower raise, bool onValuesOnly = false) {
+    Model made;
+    made.bad = custom("Bad", [raise, onValuesOnly](Custom&, std::span<const Var> in) {
+        if (!onValuesOnly || !in[0].isProxy()) raise();
+        return in[0] + 1;
+    });
+    made.outer = chain("Outer", {{"bad", made.bad}, {"b", linear()}});
+    made.top = chain("Top", {{"a", linear()}, {"outer", made.outer}});
+    return made;
+}
+
+Value ones(const tensor::Shape& shape) {
+    Tensor tensor = Tensor::allocate(tensor::DType::Float32, shape).value();
+    std::ranges::fill(tensor.mutableSpan<float>(), 1.0F);
+    return Value(std::move(tensor));
+}
+
+/// `depth` modules, each in the one before, each adds 1.
+std::shared_ptr<Module> tower(std::size_t depth) {
+    std::shared_ptr<Custom> module = custom("Level", [](Custom&, std::span<const Var> in) { return in[0] + 1; });
+    for (std::size_t i = 1; i < depth; ++i) {
+        auto above = custom("Level", [](Custom& self, std::span<const Var> in) { return self.at("m")(in[0]) + 1; });
+        above->addChild("m", module);
+        module = std::move(above);
+    }
+    return module;
+}
+
+double runOf(const std::shared_ptr<const graph::InternalGraph>& graph) {
+    const auto plan = exec::Plan::make(graph, {});
+    if (!plan) qFatal("%s", plan.error().text().c_str());
+    exec::Runner runner(1);
+    const exec::Recording recording = runner.run(**plan, std::vector<Value>{ones({1})});
+    if (recording.error) qFatal("%s", recording.error->text().c_str());
+    return recording.outputs.at(0).tensor().toDouble(0);
+}
+
+}  // namespace
+
+class TestModelExceptions : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() { m_scope = std::make_unique<trace::EvaluatorScope>(document::kernelEvaluator()); }
+    void cleanupTestCase() { m_scope.reset(); }
+    void cleanup() { QVERIFY(Tracer::active() == nullptr); }
+
+    void modulePathNamesTheModule_data() { rows(); }
+    void modulePathNamesTheModule() {
+        const Kind& kind = current();
+        const Model made = model(kind.raise);
+        trace::ModulePathTracer tracer;
+        const auto result = tracer.trace(made.top);
+        checkError(result, kind);
+        QVERIFY(tracer.currentModuleQualifiedName().empty());
+        const auto again = tracer.trace(made.outer->children()[1].module);
+        QVERIFY2(again, again ? "" : again.error().text().c_str());
+    }
+
+    void customNamesTheModule_data() { rows(); }
+    void customNamesTheModule() {
+        const Kind& kind = current();
+        const Model made = model(kind.raise);
+        trace::CustomTracer tracer;
+        checkError(tracer.traceCustom(made.top), kind);
+        QVERIFY(!trace::FunctionSwap::isSwapped("cond"));
+        QVERIFY(tracer.traceCustom(custom("Fine", [](Custom&, std::span<const Var> in) { return in[0] * 2; })));
+    }
+
+    void tracedModuleNamesTheModule_data() { rows(); }
+    void tracedModuleNamesTheModule() {
+        const Kind& kind = current();
+        const Model made = model(kind.raise);
+        checkError(trace::traceModule(made.top, {ones({2, 4})}), kind);
+        QVERIFY(trace::traceModule(linear(), {ones({2, 4})}));
+    }
+
+    void robustMakesAFailedLeaf_data() { rows(); }
+    void robustMakesAFailedLeaf() {
+        const Kind& kind = current();
+        const Model made = model(kind.raise);
+        trace::GraphCollection collection;
+        collection.recursiveTrace(made.top);
+        const graph::InternalGraph* graph = collection.find(*made.top);
+        QVERIFY(graph && graph->findNode("outer_bad").valid());
+        QVERIFY(graph->findNode("outer_b").valid());
+        QVERIFY(collection.isFailed(*made.bad));
+        QVERIFY2(QString::fromStdString(*collection.failureMessage(*made.bad)).startsWith(QString::fromStdString(kind.message)),
+                 collection.failureMessage(*made.bad)->c_str());
+        QVERIFY(!collection.isFailed(*made.outer) && !collection.isFailed(*made.top));
+    }
+
+    void robustRootThatThrows_data() { rows(); }
+    void robustRootThatThrows() {
+        const Kind& kind = current();
+        trace::RobustTracer tracer;
+        const Model made = model(kind.raise);
+        QCOMPARE(tracer.traceRobust(made.bad)->nodeCount(), std::size_t{0});
+        QVERIFY(tracer.isFailed(*made.bad));
+        QVERIFY(tracer.traceRobust(custom("Fine", [](Custom&, std::span<const Var> in) { return in[0] * 2; }))->nodeCount() > 0);
+    }
+
+    /// The leaf is called with values when its turn comes; the run ends at its node.
+    void aLeafThatThrowsInTheRun_data() { rows(); }
+    void aLeafThatThrowsInTheRun() {
+        const Kind& kind = current();
+        const Model made = model(kind.raise);
+        trace::RobustTracer tracer;
+        const auto graph = tracer.traceRobust(made.top);
+        const auto plan = exec::Plan::make(graph, {});
+        QVERIFY(plan);
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(**plan, std::vector<Value>{ones({2, 4})});
+        QVERIFY(recording.error);
+        QCOMPARE(recording.error->kind, base::ErrorKind::Run);
+        const QString text = QString::fromStdString(recording.error->text());
+        QVERIFY2(text.contains("outer_bad") && text.contains(QString::fromStdString(kind.message)), qPrintable(text));
+    }
+
+    void classesAndSignaturesThatThrow() {
+        struct NoClass : nn::Module {
+            std::string className() const override { throw 5; }
+        };
+        struct NoSignature : nn::Module {
+            std::string className() const override { return "NoSignature"; }
+            std::vector<trace::ForwardParameter> signature() const override { throw std::runtime_error("no parameters"); }
+        };
+        for (const std::shared_ptr<Module>& module : {std::shared_ptr<Module>(std::make_shared<NoClass>()), std::shared_ptr<Module>(std::make_shared<NoSignature>())}) {
+            QVERIFY(!trace::ModulePathTracer().trace(module));
+            QVERIFY(!trace::CustomTracer().traceCustom(module));
+            QVERIFY(!trace::traceModule(module, {ones({1})}));
+            trace::GraphCollection collection;
+            collection.recursiveTrace(module);
+            QCOMPARE(collection.entries().size(), std::size_t{1});
+            QVERIFY(!collection.entries()[0].failure.empty());
+        }
+        QVERIFY(!trace::ModulePathTracer().trace(std::shared_ptr<Module>()));
+    }
+
+    /// torch.nn.Module.add_module: KeyError for "" and for names with a dot, TypeError for what is no module.
+    void namesOfChildren() {
+        const auto module = chain("Top", {});
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("", linear()));
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("a.b", linear()));
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("a", nullptr));
+        QVERIFY(module->children().empty());
+    }
+
+    void twoThousandLevels() {
+        constexpr std::size_t kDepth = 2000;
+        const std::shared_ptr<Module> module = tower(kDepth);
+        trace::ModulePathTracer modulePath;
+        const auto symbolic = modulePath.trace(module);
+        QVERIFY2(symbolic, symbolic ? "" : symbolic.error().text().c_str());
+        QCOMPARE(runOf(*symbolic), 1.0 + kDepth);
+        QCOMPARE(modulePath.tree().modules().size(), kDepth);
+        trace::RobustTracer robust;
+        QCOMPARE(runOf(robust.traceRobust(module)), 1.0 + kDepth);
+        const auto custom = trace::CustomTracer().traceCustom(module);
+        QVERIFY2(custom, custom ? "" : custom.error().text().c_str());
+        QCOMPARE(runOf(*custom), 1.0 + kDepth);
+    }
+
+    void twoThousandLevelsAsTracedModule() {
+        constexpr std::size_t kDepth = 2000;
+        const auto traced = trace::traceModule(tower(kDepth), {ones({1})});
+        QVERIFY2(traced, traced ? "" : traced.error().text().c_str());
+        const auto inlined = trace::inlineTracedModule(*traced);
+        QVERIFY2(inlined, inlined ? "" : inlined.error().text().c_str());
+        QCOMPARE(runOf(inlined->graph), 1.0 + kDepth);
+        const auto flat = (*traced)->flatten();
+        QVERIFY2(flat, flat ? "" : flat.error().text().c_str());
+        QCOMPARE((*flat)->run({ones({1})})->tensor().toDouble(0), 1.0 + kDepth);
+    }
+
+    void tooManyLevels() {
+        const std::shared_ptr<Module> module = tower(100'000);
+        const auto symbolic = trace::ModulePathTracer().trace(module);
+        QVERIFY(!symbolic && !symbolic.error().hint.empty());
+        QVERIFY(QString::fromStdString(symbolic.error().what).contains("100000 levels"));
+        QVERIFY(!trace::traceModule(module, {ones({1})}));
+        trace::RobustTracer robust;
+        QCOMPARE(robust.traceRobust(module)->nodeCount(), std::size_t{0});
+    }
+
+    void aModuleInItself() {
+        const auto module = custom("Circle", [](Custom&, std::span<const Var> in) { return in[0]; });
+        const auto below = custom("Below", [](Custom&, std::span<const Var> in) { return in[0]; });
+        module->addChild("below", below);
+        below->addChild("above", module);
+        const auto result = trace::ModulePathTracer().trace(module);
+        QVERIFY(!result && QString::fromStdString(result.error().what).contains("part of itself"));
+        QVERIFY(!trace::traceModule(module, {ones({1})}));
+        trace::GraphCollection collection;
+        collection.recursiveTrace(module);
+        QVERIFY(!collection.entries().at(0).failure.empty());
+        below->addChild("above", linear());  // lets go of each other
+    }
+
+    /// Calls itself without end: an error, and no overflow of the stack.
+    void endlessRecursion() {
+        const auto module = custom("Endless", [](Custom& self, std::span<const Var> in) { return self(in[0] + 1); });
+        for (const auto& result : {trace::ModulePathTracer().trace(module), trace::CustomTracer().traceCustom(module)}) {
+            QVERIFY(!result && QString::fromStdString(result.error().what).startsWith("RecursionError"));
+            QVERIFY(!result.error().hint.empty());
+        }
+        QVERIFY(!trace::traceModule(module, {ones({1})}));
+        trace::RobustTracer robust;
+        QCOMPARE(robust.traceRobust(module)->nodeCount(), std::size_t{0});
+        QVERIFY_THROWS_EXCEPTION(trace::TraceError, (*module)(ones({1})));
+    }
+
+  private:
+    static void rows() {
+        QTest::addColumn<int>("kind");
+        for (std::size_t i = 0; i < kinds().size(); ++i) QTest::newRow(kinds()[i].name) << static_cast<int>(i);
+    }
+    static const Kind& current() {
+        QFETCH(int, kind);
+        return kinds()[static_cast<std::size_t>(kind)];
+    }
+    template <typename Result>
+    static void checkError(const Result& result, const Kind& kind) {
+        QVERIFY(!result);
+        const base::Error& error = result.error();
+        QCOMPARE(QString::fromStdString(error.where), QString("outer.bad, class Bad"));
+        const QString expected = QString::fromStdString(kind.message).section(": ", 1);
+        QVERIFY2(QString::fromStdString(error.what).contains(expected), error.what.c_str());
+    }
+
+    std::unique_ptr<trace::EvaluatorScope> m_scope;
+};
+
+QTEST_GUILESS_MAIN(TestModelExceptions)
+#include "tst_model_exceptions.moc"
