@@ -1,5 +1,6 @@
 #include "core/exec/join.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/exec/flatten.h"
@@ -21,6 +22,7 @@ class Joiner {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Expr& expr = graph.expr(steps[i].expr);
             if (steps[i].kind == Step::Kind::Enter) continue;
+            if (steps[i].hasEffect && steps[i].kind != Step::Kind::Leave) m_effects.push_back(i);
             for (NodeId node : expr.outputs) {
                 // A call's outputs are made inside, unless they are put together when it is left.
                 if (source(node) == node) m_made[node] = i;
@@ -41,7 +43,7 @@ class Joiner {
         for (std::size_t i = 0; i < m_steps.size(); ++i) {
             Step step = m_steps[i];
             step.follows = m_taken[i];
-            if (!step.follows && leads(step)) follow(i, step);
+            if (!step.follows && step.leads) follow(i, step);
             result.push_back(std::move(step));
         }
         return result;
@@ -79,12 +81,16 @@ class Joiner {
         return false;
     }
 
+    /// Nothing of what comes after a check is done before it.
+    bool hasEffectBetween(std::size_t first, std::size_t last) const {
+        const auto next = std::ranges::upper_bound(m_effects, first);
+        return next != m_effects.end() && *next < last;
+    }
+
     bool isPlain(const Step& step) const {
         const Expr& expr = m_graph.expr(step.expr);
         return step.kind == Step::Kind::Operator && expr.outputs.size() == 1 && expr.bodies.empty();
     }
-
-    bool leads(const Step& step) const { return isPlain(step) && ops::kernels::isLeader(*step.op); }
 
     void follow(std::size_t leader, Step& step) {
         NodeId result = source(m_graph.expr(step.expr).outputs.front());
@@ -92,7 +98,7 @@ class Joiner {
         for (bool found = true; found;) {
             found = false;
             for (std::size_t candidate : m_readBy[result]) {
-                if (candidate <= leader || m_taken[candidate]) continue;
+                if (candidate <= leader || m_taken[candidate] || hasEffectBetween(leader, candidate)) continue;
                 Step next = m_steps[candidate];
                 if (!canFollow(next, result, leader, own)) continue;
                 const bool wanted = m_wanted[result.index()] || m_readers[result.index()] != 1;
@@ -141,6 +147,7 @@ class Joiner {
     std::vector<bool> m_wanted;                              ///< by source node: kept, or an end point
     std::vector<bool> m_kept;                                ///< by source node
     std::vector<bool> m_ends;                                ///< by source node
+    std::vector<std::size_t> m_effects;                      ///< steps that have one, in order
     std::unordered_map<NodeId, std::size_t> m_made;          ///< by source node: the step, or its leader
     std::unordered_map<NodeId, std::vector<std::size_t>> m_readBy;  ///< by source node
 };

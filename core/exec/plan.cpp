@@ -3,9 +3,10 @@
 
 #include "core/exec/flatten.h"
 #include "core/exec/join.h"
+#include "core/exec/needed.h"
 #include "core/exec/plan_impl.h"
-#include "core/graph/guard.h"
 #include "core/graph/purify.h"
+#include "core/ops/kernels/followers.h"
 
 namespace sonde::exec {
 
@@ -20,7 +21,7 @@ namespace {
 class Planner {
   public:
     Planner(Plan::Impl& plan, const ops::Registry& registry)
-        : m_plan(plan), m_graph(*plan.graph), m_registry(registry), m_needed(m_graph.exprCount(), false) {}
+        : m_plan(plan), m_graph(*plan.graph), m_registry(registry), m_needed(neededExprs(m_graph, plan.options, registry)) {}
 
     void run() {
         const PlanOptions& options = m_plan.options;
@@ -31,7 +32,6 @@ class Planner {
 
         m_plan.source = valueSources(m_graph);
 
-        markNeeded();
         m_plan.bodies.resize(m_graph.bodyCount());
         for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) planBody(BodyId(i));
         findHomes();
@@ -43,66 +43,12 @@ class Planner {
     }
 
   private:
-    void need(NodeId node) { needExpr(m_graph.node(node).producer); }
-
-    void needExpr(ExprId id) {
-        if (m_graph.isErased(id) || m_needed[id.index()]) return;
-        m_needed[id.index()] = true;
-        m_stack.push_back(id);
-    }
-
-    /// Dead code: an expr runs only if a target needs it. Whatever stands in a body needs the body's owner.
-    void markNeeded() {
-        const PlanOptions& options = m_plan.options;
-        if (options.end.empty()) {
-            for (NodeId node : m_graph.outputs()) need(node);
-            for (ExprId id : m_graph.main().order) {
-                if (m_graph.expr(id).kind == ExprKind::Output) needExpr(id);
-            }
-        }
-        for (NodeId node : options.watch) need(node);
-        for (NodeId node : options.end) need(node);
-        if (options.watchAll) {
-            for (std::size_t i = 0; i < m_graph.exprCount(); ++i) needExpr(ExprId(i));
-        }
-        do followNeeds();
-        while (markGuards());
-    }
-
-    void followNeeds() {
-        while (!m_stack.empty()) {
-            const ExprId id = m_stack.back();
-            m_stack.pop_back();
-            const Expr& expr = m_graph.expr(id);
-            for (NodeId input : expr.inputs) need(input);
-            for (BodyId inner : expr.bodies) {
-                for (NodeId output : m_graph.body(inner).outputs) need(output);
-            }
-            if (const ExprId owner = m_graph.body(expr.body).owner; owner.valid()) needExpr(owner);
-        }
-    }
-
-    /// What stands behind a guard is only right if the guard holds, whether it reads it or not. True: there was one more.
-    bool markGuards() {
-        for (std::size_t i = 0; i < m_graph.bodyCount(); ++i) {
-            const Body& body = m_graph.body(BodyId(i));
-            if (body.owner.valid() && !m_needed[body.owner.index()]) continue;
-            bool isBefore = false;  // something needed
-            for (std::size_t k = body.order.size(); k-- > 0;) {
-                const ExprId id = body.order[k];
-                if (isBefore && graph::isGuard(m_graph.expr(id))) needExpr(id);
-                isBefore = isBefore || m_needed[id.index()];
-            }
-        }
-        return !m_stack.empty();
-    }
-
     void planBody(BodyId id) {
         const Body& body = m_graph.body(id);
         std::vector<Step>& steps = m_plan.bodies[id.index()].steps;
         for (ExprId exprId : body.order) {
             const Expr& expr = m_graph.expr(exprId);
-            if (!m_needed[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
+            if (!m_needed.runs[exprId.index()] || expr.kind == ExprKind::Input || isConstant(expr)) continue;
             steps.push_back(planStep(expr));
         }
     }
@@ -138,6 +84,8 @@ class Planner {
     Step planStep(const Expr& expr) {
         Step step;
         step.expr = expr.id;
+        step.hasEffect = m_needed.effect[expr.id.index()];
+        step.isOptional = isOptional(expr);
         for (const Argument& argument : expr.arguments) step.arguments.push_back(&argument);
         if (expr.kind == ExprKind::Output) {
             step.kind = Step::Kind::Collect;
@@ -149,6 +97,13 @@ class Planner {
             planOperator(expr, step);
         }
         return step;
+    }
+
+    /// Only watched, and in a row that runs anyway: what fails inside an operator's body is that operator's failure.
+    bool isOptional(const Expr& expr) const {
+        if (m_needed.required[expr.id.index()]) return false;
+        const ExprId owner = m_graph.body(rowOf(m_graph, expr.body)).owner;
+        return !owner.valid() || m_needed.required[owner.index()];
     }
 
     static void impossible(Step& step, base::Error error) {
@@ -177,6 +132,7 @@ class Planner {
             return;
         }
         step.attributes = std::move(*attributes);
+        step.leads = expr.outputs.size() == 1 && expr.bodies.empty() && ops::kernels::isLeader(*step.op);
         if (!step.op->parameters.empty() || !expr.keywords.empty()) bindParameters(expr, step);
     }
 
@@ -279,8 +235,7 @@ class Planner {
     Plan::Impl& m_plan;
     const InternalGraph& m_graph;
     const ops::Registry& m_registry;
-    std::vector<bool> m_needed;
-    std::vector<ExprId> m_stack;
+    Needed m_needed;
     std::vector<BodyId> m_home;  ///< by source node
     std::set<std::string> m_missing;
 };

@@ -35,6 +35,9 @@ struct Step {
     bool overwrites = false;
     bool onlyKept = false; ///< what it follows is kept for later, and no other step reads it
     bool isKept = false;   ///< of a follower: its result is kept for later
+    bool leads = false;       ///< its kernel lets others follow it, see ops::kernels::Followers
+    bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
+    bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
     bool follows = false;  ///< stands in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/exec/flatten.h"
 #include "core/exec/run.h"
 
@@ -62,6 +64,11 @@ ExprId Recording::doneWith(const InternalGraph& graph, ExprId expr) const {
         leader = with;
     }
     return leader;
+}
+
+const Failure* Recording::failure(ExprId expr) const {
+    const auto found = std::ranges::find(failures, expr, &Failure::expr);
+    return found == failures.end() ? nullptr : &*found;
 }
 
 std::int64_t Recording::elapsedNs(ExprId expr) const { return expr.index() < elapsed.size() ? elapsed[expr.index()] : 0; }

@@ -57,6 +57,20 @@ class Plan {
 
 enum class ExprState : std::uint8_t { NotReached, Done, Failed };
 
+/// NaN and infinite elements of a node's value; inside loops of all iterations together.
+struct BadValues {
+    std::int64_t nan = 0;
+    std::int64_t inf = 0;
+    bool isOrigin = false;   ///< at least once everything that it was computed from was finite (weights aside), or an input of the model
+};
+
+/// An operation that could not be done.
+struct Failure {
+    ExprId expr;                          ///< the innermost one
+    base::Error error;
+    std::vector<std::string> inputTypes;  ///< of its arguments, in order: "float32[1,3,224,224]"
+};
+
 /// What happened in one run. Also what is left after a failed or cancelled one: everything computed so far is there.
 class Recording {
   public:
@@ -82,10 +96,13 @@ class Recording {
     std::int64_t elapsedNs(ExprId expr) const;
     std::int64_t startNs(ExprId expr) const;    ///< of the first time, from the run's start
 
+    /// Why an operation failed, whether it ended the run or not; null if it did not fail.
+    const Failure* failure(ExprId expr) const;
+
     std::vector<Value> outputs;     ///< graph outputs, or the end points' values in the order given
     std::int64_t totalNs = 0;
     std::optional<base::Error> error;  ///< why it stopped early
-    ExprId failedAt;
+    ExprId failedAt;  ///< of the main body: the operation itself, or the one that it is inside of
 
     // Filled by the runner.
     std::unordered_map<NodeId, std::vector<Value>> kept;
@@ -96,6 +113,10 @@ class Recording {
     std::vector<std::int64_t> started;   ///< by expr
     std::vector<bool> computedNodes;     ///< by node
     std::vector<ExprId> joinedTo;        ///< by expr: done by this one's kernel
+    /// The one that ended the run first, if an operation did; then those that only watch points asked for: the run went on
+    /// without their values. `failedAt` is the operation of the main body around the first.
+    std::vector<Failure> failures;
+    std::unordered_map<NodeId, BadValues> bad;  ///< nodes whose values have NaN or infinite elements
 };
 
 /// Told about a run while it goes on, on the running thread. The values are only valid during the call.
@@ -112,6 +133,7 @@ class RunObserver {
 struct RunOptions {
     std::uint64_t seed = 0;
     RunObserver* observer = nullptr;
+    bool countsBad = true;  ///< fill Recording::bad; false only to measure what that costs
 };
 
 /// Runs plans with one thread pool, and keeps memory between runs. One run at a time; not thread-safe.

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <chrono>
 #include <exception>
 
 #include "core/base/current_stop.h"
 #include "core/exec/block_cache.h"
+#include "core/exec/census.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
 #include "core/ops/kernels/followers.h"
@@ -33,7 +35,9 @@ class Execution {
     Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
               BlockCache& blocks, PreparedCache& prepared)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
-          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()), m_followed(m_graph.exprCount(), false) {
+          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
+          m_followed(m_graph.exprCount(), false) {
+        if (options.countsBad) m_census.emplace(m_plan, m_values, *environment.pool);
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
         m_recording.elapsed.assign(m_graph.exprCount(), 0);
         m_recording.started.assign(m_graph.exprCount(), 0);
@@ -49,13 +53,16 @@ class Execution {
         if (outcome == Outcome::Finished) outcome = runBody(m_graph.mainId(), 0);
         m_recording.totalNs = nowNs() - m_startNs;
         if (outcome != Outcome::Failed) collectOutputs();
+        else if (m_failure.expr.valid() && m_recording.error->kind != base::ErrorKind::Cancelled) m_recording.failures.insert(m_recording.failures.begin(), std::move(m_failure));
+        if (m_census) m_recording.bad = m_census->take();
         return std::move(m_recording);
     }
 
     Outcome runBody(BodyId id, int depth);
     const InternalGraph& graph() const { return m_graph; }
-    /// `kept` goes into the recording in its place, if it is there.
-    Outcome publish(NodeId node, Value value, Value kept = {});
+    using BadCount = ops::kernels::BadCount;
+    /// `kept` goes into the recording in its place, if it is there; `bad` is known if the kernel has counted.
+    Outcome publish(NodeId node, Value value, Value kept = {}, const std::optional<BadCount>& bad = {});
     void fail(base::Error error) { m_recording.error = std::move(error); }
     base::Error& error() { return *m_recording.error; }
     /// The value of a node: constants are read from the graph, everything else from this run.
@@ -73,6 +80,9 @@ class Execution {
     void collectOutputs();
     Outcome runRowStep(const Step& step, int depth);
     Outcome runStep(const Step& step, int depth);
+    Outcome goOnWithout(const Expr& expr);
+    bool isMissing(NodeId node) const { return m_isMissing[m_plan.source[node.index()].index()]; }
+    bool lacksInput(const Expr& expr) const;
     void closeCall(ExprState state);
     Outcome execute(const Step& step, const Expr& expr, int depth);
     using Followers = ops::kernels::Followers;
@@ -84,7 +94,7 @@ class Execution {
     Outcome publishInputs(const Expr& call);
     Outcome publishResults(const Expr& call);
     Outcome publishAll(const Expr& expr, std::vector<Value> values);
-    base::Error described(base::Error error, const Step& step, const Expr& expr) const;
+    base::Error described(base::Error error, const Step& step, const Expr& expr);
 
     const Plan::Impl& m_plan;
     const InternalGraph& m_graph;
@@ -94,6 +104,9 @@ class Execution {
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
     std::vector<Value> m_values;  ///< by source node
+    std::vector<bool> m_isMissing;  ///< by source node: an operation that is only watched failed before it
+    std::optional<Census> m_census;
+    Failure m_failure;  ///< the last one
     std::unordered_map<NodeId, Value> m_keptAs;  ///< by source node: what is kept instead of the value
     struct Call {
         ExprId expr;
@@ -200,9 +213,11 @@ void Execution::collectOutputs() {
     for (NodeId node : ends.empty() ? m_graph.outputs() : ends) m_recording.outputs.push_back(read(node));
 }
 
-Outcome Execution::publish(NodeId node, Value value, Value kept) {
+Outcome Execution::publish(NodeId node, Value value, Value kept, const std::optional<BadCount>& bad) {
     const std::size_t index = node.index();
     const NodeId source = m_plan.source[index];
+    if (m_census) m_census->made(node, value, bad);
+    if (source == node) m_isMissing[index] = false;
     // Calls hand values on under other names.
     if (!kept.isNone()) m_keptAs[source] = kept;
     else if (source == node) m_keptAs.erase(node);
@@ -277,6 +292,19 @@ Outcome Execution::runRowStep(const Step& step, int depth) {
     return runStep(step, depth);
 }
 
+/// What only watch points want and cannot be computed is missing, with everything that reads it: watching ends no run.
+Outcome Execution::goOnWithout(const Expr& expr) {
+    for (NodeId node : expr.outputs) {
+        const NodeId source = m_plan.source[node.index()];
+        if (source == node) m_isMissing[node.index()] = true, m_values[node.index()] = Value();
+    }
+    return Outcome::Finished;
+}
+
+bool Execution::lacksInput(const Expr& expr) const {
+    return std::ranges::any_of(expr.inputs, [this](NodeId input) { return isMissing(input); });
+}
+
 void Execution::closeCall(ExprState state) {
     const Call call = m_calls.back();
     m_calls.pop_back();
@@ -287,6 +315,7 @@ void Execution::closeCall(ExprState state) {
 
 Outcome Execution::runStep(const Step& step, int depth) {
     const Expr& expr = m_graph.expr(step.expr);
+    if (step.isOptional && step.kind != Step::Kind::Body && lacksInput(expr)) return goOnWithout(expr);
     if (m_options.observer) m_options.observer->exprStarted(step.expr);
     const std::int64_t start = nowNs();
     if (m_recording.started[step.expr.index()] == 0) m_recording.started[step.expr.index()] = start - m_startNs;
@@ -295,6 +324,13 @@ Outcome Execution::runStep(const Step& step, int depth) {
     m_recording.elapsed[step.expr.index()] += elapsed;
     if (outcome == Outcome::Failed) {
         m_recording.states[step.expr.index()] = ExprState::Failed;
+        if (step.isOptional && m_recording.error->kind != base::ErrorKind::Cancelled) {
+            if (!m_recording.failure(m_failure.expr)) m_recording.failures.push_back(m_failure);
+            m_failure = {};
+            m_recording.error.reset();
+            m_recording.failedAt = {};
+            return goOnWithout(expr);
+        }
         m_recording.failedAt = step.expr;  // the outermost expr is set last
         return outcome;
     }
@@ -345,7 +381,9 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_prepared.find(step, constantsOf, m_environment);
         if (prepared) {
-            if (!step.followers.empty() && areFloats(inputs)) followers.emplace(linksOf(step), m_blocks);
+            if (step.leads && (m_census || !step.followers.empty()) && areFloats(inputs)) {
+                followers.emplace(linksOf(step), m_blocks, m_census.has_value());
+            }
             const Followers::Scope scope(followers ? &*followers : nullptr);
             results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
                                         expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
@@ -357,7 +395,7 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
     } catch (const std::exception& exception) {
         results = base::runError(exception.what());
     }
-    if (results && followers && followers->bound() > 0) return publishFollowed(step, expr, (*results)[0], *followers);
+    if (results && followers) return publishFollowed(step, expr, (*results)[0], *followers);
     if (results) return publishAll(expr, std::move(*results));
     if (bodies.outcome == Outcome::AllEndsReached) return Outcome::AllEndsReached;
     // An error inside a body was described where it happened; here only the way up to it is added.
@@ -393,11 +431,14 @@ std::vector<Execution::Followers::Link> Execution::linksOf(const Step& step) {
 Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value result, const Followers& followers) {
     NodeId node = expr.outputs.front();
     Value kept;
+    std::optional<BadCount> bad = followers.badInLeader();
     for (std::size_t f = 0;; ++f) {
         const bool isOverwritten = f < followers.bound() && step.followers[f].overwrites;
         m_recording.computedNodes[node.index()] = true;
-        if (!isOverwritten) {
-            const Outcome outcome = publish(node, std::move(result), std::move(kept));
+        if (isOverwritten) {
+            if (m_census) m_census->made(node, result, bad);
+        } else {
+            const Outcome outcome = publish(node, std::move(result), std::move(kept), bad);
             if (outcome != Outcome::Finished) return outcome;
         }
         if (f == followers.bound()) return Outcome::Finished;
@@ -408,6 +449,7 @@ Outcome Execution::publishFollowed(const Step& step, const Expr& expr, Value res
         if (m_recording.started[next.index()] == 0) m_recording.started[next.index()] = nowNs() - m_startNs;
         node = m_graph.expr(next).outputs.front();
         result = Value(followers.result(f));
+        bad = followers.badInResult(f);
         kept = step.followers[f].isKept ? Value(followers.kept(f)) : Value();
     }
 }
@@ -423,6 +465,7 @@ Outcome Execution::runInner(const Expr& expr, int depth) {
 Outcome Execution::publishInputs(const Expr& call) {
     const Body& body = m_graph.body(call.bodies.front());
     for (std::size_t i = 0; i < body.inputs.size() && i < call.inputs.size(); ++i) {
+        if (isMissing(call.inputs[i])) continue;
         const Outcome outcome = publish(body.inputs[i], read(call.inputs[i]));
         m_recording.states[m_graph.node(body.inputs[i]).producer.index()] = ExprState::Done;
         if (outcome != Outcome::Finished) return outcome;
@@ -432,6 +475,7 @@ Outcome Execution::publishInputs(const Expr& call) {
 
 Outcome Execution::publishResults(const Expr& call) {
     const Body& body = m_graph.body(call.bodies.front());
+    if (std::ranges::any_of(body.outputs, [this](NodeId output) { return isMissing(output); })) return goOnWithout(call);
     if (call.outputs.size() == 1) return publish(call.outputs.front(), build(body.result));
     std::vector<Value> results;
     for (NodeId output : body.outputs) results.push_back(read(output));
@@ -466,14 +510,17 @@ Value Execution::build(const Argument& argument) const {
     return Value::object(std::make_shared<tensor::SliceValue>(items[0], items[1], items[2]));
 }
 
-base::Error Execution::described(base::Error error, const Step& step, const Expr& expr) const {
+/// The error with the place where it came up; also remembers it as the last failure.
+base::Error Execution::described(base::Error error, const Step& step, const Expr& expr) {
     if (m_work.cancelled()) return base::cancelled("during " + expr.target);
     error.kind = base::ErrorKind::Run;
     const std::string node = expr.outputs.empty() ? expr.name : m_graph.node(expr.outputs.front()).name;
     std::string types;
+    m_failure = {expr.id, error, {}};
     for (std::size_t i = 0; i < step.arguments.size(); ++i) {
         const Value value = step.arguments[i] ? build(*step.arguments[i]) : step.fallbacks[i];
-        types += (i ? ", " : "") + value.typeText();
+        m_failure.inputTypes.push_back(value.typeText());
+        types += (i ? ", " : "") + m_failure.inputTypes.back();
     }
     std::string where = "node '" + node + "'";
     if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/registry/effects.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -49,6 +50,7 @@ void define_assert_equal(Registry& registry) {
                          context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
                          return {};
                      }));
+    addEffect("sonde", "AssertEqual");
 }
 
 }  // namespace sonde::ops

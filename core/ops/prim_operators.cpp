@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/ops/registry/effects.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
@@ -195,13 +196,19 @@ base::Result<void> squareRoot(KernelContext& context) {
 
 base::Result<void> checkTrue(KernelContext& context) {
     SONDE_ASSIGN(const double number, numberOf(context.value(0)));
-    if (number == 0) return opError(context.value(1).kind() == ValueKind::String ? context.value(1).toString() : "assertion failed");
-    return {};
+    if (number != 0) return {};
+    const bool hasMessage = context.inputCount() > 1 && context.value(1).kind() == ValueKind::String;
+    return opError(hasMessage ? context.value(1).toString() : "assertion failed");
 }
 
 base::Result<void> checkNone(KernelContext& context) {
     if (context.value(0).isNone()) return {};
     return opError(context.value(1).kind() == ValueKind::String ? context.value(1).toString() : "assertion failed");
+}
+
+base::Result<void> raise(KernelContext& context) {
+    const std::string text = context.value(0).kind() == ValueKind::String ? context.value(0).toString() : context.value(0).text();
+    return opError(text.empty() ? "the model raises an error here" : text);
 }
 
 template <ValueKind kind>
@@ -233,6 +240,11 @@ void define_prim_operators(Registry& registry) {
     registry.add(primRow("sqrt(t a) -> float", "square root of a number", Category::Elementwise, squareRoot, inferNumber<ValueKind::Float>));
     registry.add(primRow("_assert(t condition, str message) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
     registry.add(primRow("_assert_is_none(t value, str message) -> ()", "fails unless there is no value", Category::Control, checkNone));
+    registry.add(primRow("RaiseException(str message, t cls=None) -> ()", "fails with the message", Category::Control, raise));
+    for (const char* name : {"_assert", "_assert_is_none", "RaiseException"}) addEffect("prim", name);
+    registry.add(atenRow("_assert_async(Tensor self) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
+    registry.add(atenRow("_assert_async.msg(Tensor self, str assert_msg) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
+    for (const char* name : {"_assert_async", "_assert_async.msg"}) addEffect("aten", name);
     registry.add(primRow("Int(t a) -> int", "a as an integer", Category::Other, toNumber<ValueKind::Int>, inferNumber<ValueKind::Int>));
     registry.add(primRow("Float(t a) -> float", "a as a floating point number", Category::Other, toNumber<ValueKind::Float>, inferNumber<ValueKind::Float>));
     registry.add(primRow("Bool(t a) -> bool", "whether a is true", Category::Logic, toNumber<ValueKind::Bool>, inferNumber<ValueKind::Bool>));

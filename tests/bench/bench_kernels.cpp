@@ -1,5 +1,5 @@
 // Times of the kernels that decide how fast a model runs and of whole models with random weights, in one table:
-// bench_kernels [kernels|models [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
+// bench_kernels [kernels|models [MODEL…]|census [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
 // cost of keeping every node's value. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
 
 #include <algorithm>
@@ -150,10 +150,46 @@ void model(const Model& which) {
     line(which.name, one.least, two.least, which.gigaflops, every.least);
 }
 
+/// What counting NaN and infinity costs: runs with and without it in turn, medians, on one thread and on two.
+void census(const Model& which) {
+    const auto document = document::open(which.name);
+    if (!document) return void(std::printf("%s: %s\n", which.name.c_str(), document.error().what.c_str()));
+    const auto plan = exec::Plan::make((*document)->graph, {}).value();
+    std::vector<tensor::Value> inputs;
+    for (graph::NodeId node : (*document)->graph->inputs()) inputs.emplace_back(ones(*(*document)->graph->node(node).type.staticShape()));
+    for (std::size_t threads : {std::size_t{1}, std::size_t{2}}) {
+        exec::Runner runner(threads);
+        std::vector<double> with, without;
+        const auto one = [&](bool counts) {
+            exec::RunOptions options;
+            options.countsBad = counts;
+            const exec::Recording recording = runner.run(*plan, inputs, {}, options);
+            if (recording.error) std::abort();
+            (counts ? with : without).push_back(static_cast<double>(recording.totalNs) / 1e6);
+        };
+        constexpr int kTurns = 200;
+        for (int turn = 0; turn < kTurns; ++turn) one(turn % 2 == 0), one(turn % 2 != 0);
+        const auto median = [](std::vector<double>& times) {
+            std::sort(times.begin(), times.end());
+            return times[times.size() / 2];
+        };
+        const double counted = median(with), plain = median(without);
+        std::printf("%-24s %zu threads: %8.3f ms counted, %8.3f ms not: %+.1f %% (minimum %+.1f %%)\n", which.name.c_str(), threads, counted, plain, (counted / plain - 1) * 100,
+                    (with.front() / without.front() - 1) * 100);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::string part = argc > 1 ? argv[1] : "";
+    if (part == "census") {
+        for (int i = 2; i < argc; ++i) census({argv[i]});
+        for (const char* name : {"zoo:resnet18", "zoo:mobilenet_v2"}) {
+            if (argc <= 2) census({name});
+        }
+        return 0;
+    }
     std::printf("%-40s %10s %10s %7s %9s %10s\n", ops::kernels::floatKernels().name, "1T ms", "2T ms", "1T/2T", "GFLOP/s", "watch all");
     if (part != "models") {
         Pools pools;

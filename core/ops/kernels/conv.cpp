@@ -227,6 +227,7 @@ base::Result<void> convolve(KernelContext& context, const Tensor& x, const Tenso
             if (tile && convolveWinograd(x.data<float>(), plan->winograd(tile, context.pool()), b, y.mutableData<float>(), window, planes, context.pool())) {
                 return {};
             }
+            if (tile && followers) followers->restart();
         }
         convolveTyped(context, x.data<float>(), w.data<float>(), b, y.mutableData<float>(), window, sizes, followers);
         return {};

@@ -69,6 +69,8 @@ struct FloatKernels {
     /// y[j·yStride + t] = x[step·t + j] for j < step + 2 and t < n: the rows of Winograd's tiles, step 2 or 4. What lies
     /// outside of x[first] to x[last − 1] counts as 0 and is not read.
     void (*tileRows)(const float* x, std::ptrdiff_t first, std::ptrdiff_t last, int step, float* y, std::ptrdiff_t yStride, std::size_t n) = nullptr;
+    /// Whether no x[i] is NaN or infinite.
+    bool (*allFinite)(const float* x, std::size_t n) = nullptr;
     /// y[i] = max_t rows[t][i], NaN wins: one row of a max pool.
     void (*maxRows)(const float* const* rows, std::size_t taps, float* y, std::size_t n) = nullptr;
 };

@@ -1,6 +1,7 @@
 #include "core/ops/kernels/followers.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -26,15 +27,30 @@ thread_local Followers* current = nullptr;
 
 class UnaryFollower : public Follower {
   public:
-    UnaryFollower(UnaryLoop loop, float a, float b) : m_loop(loop), m_a(a), m_b(b) {}
+    UnaryFollower(UnaryLoop loop, float a, float b, bool keepsFinite) : m_loop(loop), m_a(a), m_b(b), m_keepsFinite(keepsFinite) {}
     void apply(const float* from, float* to, std::int64_t, std::int64_t count) const override {
         m_loop(from, to, static_cast<std::size_t>(count), m_a, m_b);
     }
+    bool keepsFinite() const override { return m_keepsFinite; }
 
   private:
     UnaryLoop m_loop;
     float m_a, m_b;
+    bool m_keepsFinite;
 };
+
+/// Whether every finite number has a finite result (with these parameters).
+bool keepsFinite(Unary function, float a, float b) {
+    switch (function) {
+        case Unary::Relu:
+        case Unary::Sigmoid:
+        case Unary::Tanh:
+        case Unary::Abs:
+        case Unary::Neg: return true;
+        case Unary::Clip: return a < std::numeric_limits<float>::infinity() && b > -std::numeric_limits<float>::infinity();
+        default: return false;
+    }
+}
 
 /// Calls use(position in the piece, number of the stretch, count) for the stretches of `length` elements that a piece meets.
 template <typename Use>
@@ -128,7 +144,8 @@ bool isLeader(const OpDef& op) {
 }
 
 std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b) {
-    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], static_cast<float>(a), static_cast<float>(b));
+    const auto x = static_cast<float>(a), y = static_cast<float>(b);
+    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y, keepsFinite(function, x, y));
 }
 
 std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation) {
@@ -170,6 +187,9 @@ std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<con
     return size > 0 && !factor.empty() ? std::make_unique<AffineFollower>(factor, shift, size) : nullptr;
 }
 
+Followers::Followers(std::vector<Link> links, OutputAllocator& allocator, bool counts)
+    : m_links(std::move(links)), m_allocator(allocator), m_counts(counts ? m_links.size() + 1 : 0) {}
+
 Followers::Scope::Scope(Followers* followers) { current = followers; }
 Followers::Scope::~Scope() { current = nullptr; }
 
@@ -187,7 +207,7 @@ bool Followers::bind(const Tensor& y) {
     m_kept.assign(1, y);
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
-    return !m_bound.empty();
+    return !m_bound.empty() || !m_counts.empty();
 }
 
 bool Followers::bindLink(std::size_t index, const Shape& shape) {
@@ -236,7 +256,31 @@ void Followers::keep(std::size_t link) {
 }
 
 void Followers::apply(std::int64_t offset, std::int64_t count) const {
-    for (const Bound& bound : m_bound) bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
+    bool isFinite = m_counts.empty() || look(0, m_results.front().data<float>() + offset, count);
+    for (std::size_t i = 0; i < m_bound.size(); ++i) {
+        const Bound& bound = m_bound[i];
+        bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
+        if (m_counts.empty() || (isFinite && bound.follower->keepsFinite())) continue;
+        isFinite = look(i + 1, bound.to + offset, count);
+    }
+}
+
+/// Whether all is finite; counts it if not.
+bool Followers::look(std::size_t value, const float* data, std::int64_t count) const {
+    const BadCount found = countBad(data, count);
+    if (!found.any()) return true;
+    m_counts[value].nan.fetch_add(found.nan, std::memory_order_relaxed);
+    m_counts[value].inf.fetch_add(found.inf, std::memory_order_relaxed);
+    return false;
+}
+
+void Followers::restart() const {
+    for (AtomicCount& count : m_counts) count.nan = 0, count.inf = 0;
+}
+
+std::optional<BadCount> Followers::badIn(std::size_t value) const {
+    if (value >= m_counts.size() || value >= m_results.size()) return std::nullopt;
+    return BadCount{m_counts[value].nan.load(), m_counts[value].inf.load()};
 }
 
 }  // namespace sonde::ops::kernels

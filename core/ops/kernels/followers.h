@@ -1,11 +1,14 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/ops/kernels/finite.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/registry/registry.h"
 
@@ -18,6 +21,8 @@ class Follower {
     virtual ~Follower() = default;
     /// `count` elements that follow each other in row-major order from `offset` on; from and to may be the same.
     virtual void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const = 0;
+    /// What is finite before it is finite after it, so that it need not be looked at again.
+    virtual bool keepsFinite() const { return false; }
 };
 
 /// One call of an operator that could follow. inputs[at] is the tensor before it (of float32 and the given shape).
@@ -64,7 +69,8 @@ class Followers {
         bool isKept = false;      ///< the result is kept for later
     };
 
-    Followers(std::vector<Link> links, OutputAllocator& allocator) : m_links(std::move(links)), m_allocator(allocator) {}
+    /// `counts`: count what is NaN or infinite in every piece while it is in the cache, also if nothing follows.
+    Followers(std::vector<Link> links, OutputAllocator& allocator, bool counts = false);
 
     /// Those of the kernel that runs now, bound to its result y, which must be contiguous float32; null if there are none.
     static const Followers* of(const Tensor& y);
@@ -72,6 +78,12 @@ class Followers {
     static void dismiss();
 
     void apply(std::int64_t offset, std::int64_t count) const;
+    /// The kernel begins again in another way: all elements come once more.
+    void restart() const;
+    /// Bad elements of y, and of the result of a bound link, whether it was overwritten or not. Nothing if the kernel did not
+    /// take the followers, or if they do not count.
+    std::optional<BadCount> badInLeader() const { return badIn(0); }
+    std::optional<BadCount> badInResult(std::size_t link) const { return badIn(link + 1); }
     /// The first so many links were bound, and are computed when the kernel is done.
     std::size_t bound() const { return m_bound.size(); }
     /// Of a bound link.
@@ -90,6 +102,11 @@ class Followers {
     };
 
   private:
+    struct AtomicCount {
+        std::atomic<std::int64_t> nan{0}, inf{0};
+    };
+    bool look(std::size_t value, const float* data, std::int64_t count) const;
+    std::optional<BadCount> badIn(std::size_t value) const;
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
     void keep(std::size_t link);
@@ -105,6 +122,7 @@ class Followers {
     std::vector<Bound> m_bound;
     std::vector<Tensor> m_results;  ///< y, then one for each bound link
     std::vector<Tensor> m_kept;     ///< the same
+    mutable std::vector<AtomicCount> m_counts;  ///< of y, then of each link's result; empty if nothing is counted
 };
 
 }  // namespace sonde::ops::kernels

@@ -84,6 +84,28 @@ constexpr std::size_t kWidth = 4;
 #endif
 typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 
+typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+/// Adding one to an exponent of all ones carries into the sign bit, which is collected.
+bool allFinite(const float* x, std::size_t n) {
+    constexpr unsigned kExponent = 0x7f800000U, kOne = 0x00800000U, kSign = 0x80000000U;
+    Bits found[4] = {};
+    std::size_t i = 0;
+    for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
+        for (std::size_t v = 0; v < 4; ++v) found[v] |= (*reinterpret_cast<const Bits*>(x + i + v * kWidth) & kExponent) + kOne;
+    }
+    unsigned all = 0;
+    for (; i < n; ++i) {
+        unsigned bits;
+        __builtin_memcpy(&bits, x + i, sizeof bits);
+        all |= (bits & kExponent) + kOne;
+    }
+    for (std::size_t v = 0; v < 4; ++v) {
+        for (std::size_t l = 0; l < kWidth; ++l) all |= found[v][l];
+    }
+    return !(all & kSign);
+}
+
 /// Four vectors of outputs stay in registers while the taps pass.
 void weightedRows(const float* const* rows, const float* weights, std::size_t taps, float bias, float* y, std::size_t n) {
     std::size_t i = 0;
@@ -243,6 +265,7 @@ void addRows(FloatKernels& table) {
     table.maximum = maximum;
     table.expSum = expSum;
     table.axpy = axpy;
+    table.allFinite = allFinite;
     table.weightedRows = weightedRows;
     table.weightedPlane = weightedPlane;
     table.everyOther = everyOther;

@@ -1,0 +1,104 @@
+#include "core/exec/census.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sonde::exec {
+
+using graph::Expr;
+using graph::ExprKind;
+using ops::kernels::BadCount;
+using tensor::Tensor;
+using tensor::ValueKind;
+
+namespace {
+
+/// Calls use(tensor) for every tensor in a value until one returns true.
+template <typename Use>
+bool anyTensor(const Value& value, const Use& use) {
+    if (value.isTensor()) return use(value.tensor());
+    if (value.kind() == ValueKind::Dict) {
+        return std::ranges::any_of(value.dictItems(), [&](const auto& item) { return anyTensor(item.second, use); });
+    }
+    return value.isListLike() && std::ranges::any_of(value.items(), [&](const Value& item) { return anyTensor(item, use); });
+}
+
+/// Whether every element of `part` is an element of `whole`.
+bool isWithin(const Tensor& part, const Tensor& whole) {
+    if (part.storage() != whole.storage() || part.dtype() != whole.dtype() || !whole.isContiguous()) return false;
+    std::int64_t first = part.offsetElements(), last = first;
+    for (std::size_t i = 0; i < part.rank(); ++i) (part.strides()[i] < 0 ? first : last) += (part.dim(i) - 1) * part.strides()[i];
+    return first >= whole.offsetElements() && last < whole.offsetElements() + whole.numel();
+}
+
+}  // namespace
+
+Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, base::ThreadPool& pool)
+    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
+
+void Census::made(NodeId node, const Value& value, const std::optional<BadCount>& counted) {
+    const NodeId source = sourceOf(node);
+    if (source != node) {
+        // The same value under another name: calls hand values on.
+        if (m_isBad[source.index()]) note(node, m_now[source], false);
+        return;
+    }
+    const BadCount count = counted ? *counted : countIn(value, node);
+    m_isBad[node.index()] = count.any();
+    if (!count.any()) return;
+    m_now[node] = count;
+    note(node, count, isOrigin(node));
+}
+
+void Census::note(NodeId node, const BadCount& count, bool isOrigin) {
+    BadValues& found = m_found[node];
+    found.nan += count.nan;
+    found.inf += count.inf;
+    found.isOrigin = found.isOrigin || isOrigin;
+}
+
+BadCount Census::countIn(const Value& value, NodeId node) {
+    if (value.isTensor()) {
+        const bool canBeBad = tensor::isFloating(value.tensor().dtype()) || tensor::isComplex(value.tensor().dtype());
+        return !canBeBad || sharesFinite(value.tensor(), node) ? BadCount{} : ops::kernels::countBad(value.tensor(), m_pool);
+    }
+    BadCount count;
+    if (value.kind() == ValueKind::Float) {
+        count.nan = std::isnan(value.number()) ? 1 : 0;
+        count.inf = std::isinf(value.number()) ? 1 : 0;
+    } else if (value.kind() == ValueKind::Dict) {
+        for (const auto& [key, item] : value.dictItems()) count += countIn(item, node);
+    } else if (value.isListLike()) {
+        for (const Value& item : value.items()) count += countIn(item, node);
+    }
+    return count;
+}
+
+/// A view of what is known to be finite.
+bool Census::sharesFinite(const Tensor& tensor, NodeId node) const {
+    if (!tensor.defined() || tensor.numel() == 0) return true;
+    for (NodeId input : m_graph.expr(m_graph.node(node).producer).inputs) {
+        const NodeId source = sourceOf(input);
+        if (m_isBad[source.index()] || m_graph.node(source).constant) continue;
+        if (anyTensor(m_values[source.index()], [&](const Tensor& whole) { return isWithin(tensor, whole); })) return true;
+    }
+    return false;
+}
+
+/// Everything that it was computed from was finite. (Weights do not count: whoever reads a bad one first is the origin.)
+bool Census::isOrigin(NodeId node) const {
+    const Expr& expr = m_graph.expr(m_graph.node(node).producer);
+    if (expr.kind == ExprKind::Output) return false;
+    if (expr.kind == ExprKind::Input) return expr.body == m_graph.mainId();
+    const auto isBad = [this](NodeId input) { return m_isBad[sourceOf(input).index()]; };
+    if (std::ranges::any_of(expr.inputs, isBad)) return false;
+    for (graph::BodyId body : expr.bodies) {
+        if (std::ranges::any_of(m_graph.body(body).outputs, isBad)) return false;
+        for (ExprId inner : m_graph.recursiveOrder(body)) {
+            if (std::ranges::any_of(m_graph.expr(inner).outputs, [this](NodeId made) { return m_found.contains(made); })) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace sonde::exec

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/thread_pool.h"
+#include "core/tensor/tensor.h"
+
+namespace sonde::ops::kernels {
+
+/// Elements that are NaN, and that are infinite. A complex element counts once, as NaN if either part is.
+struct BadCount {
+    std::int64_t nan = 0;
+    std::int64_t inf = 0;
+
+    bool any() const { return nan > 0 || inf > 0; }
+    BadCount& operator+=(const BadCount& other) {
+        nan += other.nan, inf += other.inf;
+        return *this;
+    }
+};
+
+/// Of `count` elements in a row. Reads them once if all are finite.
+BadCount countBad(const float* data, std::int64_t count);
+/// Of a tensor of any dtype and strides; none in integers, bools and strings.
+BadCount countBad(const tensor::Tensor& tensor, base::ThreadPool& pool);
+
+}  // namespace sonde::ops::kernels

@@ -1,0 +1,35 @@
+#include "core/ops/registry/effects.h"
+
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace sonde::ops {
+
+namespace {
+
+struct Table {
+    std::mutex mutex;
+    std::set<std::string, std::less<>> names;
+};
+
+Table& table() {
+    static Table all;
+    return all;
+}
+
+std::string keyOf(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+
+}  // namespace
+
+void addEffect(std::string_view domain, std::string_view name) {
+    const std::scoped_lock lock(table().mutex);
+    table().names.insert(keyOf(domain, name));
+}
+
+bool hasEffect(const OpDef& op) {
+    const std::scoped_lock lock(table().mutex);
+    return table().names.contains(keyOf(op.domain, op.name));
+}
+
+}  // namespace sonde::ops
