@@ -14,6 +14,7 @@ Verb opsVerb();
 Verb modelsVerb();
 Verb conformanceVerb();
 Verb saveVerb();
+Verb problemsVerb();
 #ifdef SONDE_WITH_UI
 Verb renderVerb();
 Verb windowVerb();
@@ -21,7 +22,7 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(),
+        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

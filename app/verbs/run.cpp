@@ -10,6 +10,7 @@
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
 #include "core/analysis/infer.h"
+#include "core/analysis/problems.h"
 #include "core/analysis/profile.h"
 #include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
@@ -152,6 +153,7 @@ class RunVerb {
         }
         print(rows);
         printBranches(recording);
+        tellProblems(recording);
         fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", ranCount(recording), m_plan->steps().size(),
                    static_cast<double>(recording.totalNs) / 1e6, m_runner.pool().threads());
     }
@@ -225,6 +227,19 @@ class RunVerb {
             }
             if (taken.size() > kMostPrinted) text += fmt::format(" and {} more", taken.size() - kMostPrinted);
             fmt::print("{} took {}\n", graph.node(expr.outputs.front()).name, text);
+        }
+    }
+
+    /// On standard error: values that are NaN or infinite, and what only --watch asked for and could not be computed.
+    void tellProblems(const exec::Recording& recording) const {
+        const graph::InternalGraph& graph = *m_document->graph;
+        std::fflush(stdout);
+        if (const std::string bad = analysis::summarizeBad(graph, recording).text(graph); !bad.empty()) {
+            fmt::print(stderr, "sonde: warning: {}\n", bad);
+        }
+        for (const analysis::Problem& problem : analysis::findProblems(graph, recording)) {
+            const bool wentOn = problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
+            if (wentOn) fmt::print(stderr, "sonde: warning: {} ({}, only watched: the run went on without it)\n", problem.message, analysis::placeText(graph, problem.node));
         }
     }
 

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/interrupt.h"
+#include "app/verb.h"
+#include "app/verbs/inputs.h"
+#include "app/verbs/options.h"
+#include "core/analysis/problems.h"
+#include "core/exec/run.h"
+
+namespace sonde::app {
+
+namespace {
+
+struct ProblemsOptions {
+    ModelOptions model;
+    InputChoice inputs;
+    std::vector<std::string> accepted;
+    std::string junit;
+    std::size_t threads = 0;
+    bool json = false;
+};
+
+std::string_view severityName(base::Severity severity) {
+    return severity == base::Severity::Error ? "error" : severity == base::Severity::Warning ? "warning" : "info";
+}
+
+/// Text as an attribute of XML; control characters, which XML does not allow, are left out.
+std::string xml(std::string_view text) {
+    std::string escaped;
+    for (const char c : text) {
+        switch (c) {
+            case '&': escaped += "&amp;"; break;
+            case '<': escaped += "&lt;"; break;
+            case '>': escaped += "&gt;"; break;
+            case '"': escaped += "&quot;"; break;
+            default:
+                if (static_cast<unsigned char>(c) >= 0x20) escaped += c;
+        }
+    }
+    return escaped;
+}
+
+class ProblemsVerb {
+  public:
+    explicit ProblemsVerb(ProblemsOptions& options) : m_options(options) {}
+
+    base::Result<int> run() {
+        // Tracers that run the model do so on what it is going to be run on.
+        document::OpenOptions& open = m_options.model.open;
+        if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = m_options.inputs.spec;
+        SONDE_ASSIGN(m_document, m_options.model.load());
+        SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
+        SONDE_ASSIGN(const auto accepted, nodesFor(*m_document, m_options.accepted));
+        SONDE_ASSIGN(const auto plan, exec::Plan::make(m_document->graph, {}));
+        exec::Runner runner(m_options.threads);
+        exec::RunOptions options;
+        options.seed = m_options.inputs.seed;
+        for (const io::InputCase& one : cases) {
+            const exec::Recording recording = runner.run(*plan, one.values, commandLineWork(), options);
+            // What no operation is to blame for (inputs that do not fit, Ctrl+C) is no problem of a node.
+            if (recording.error && recording.failures.empty()) return *recording.error;
+            const auto found = analysis::findProblems(*m_document->graph, recording, accepted);
+            m_problems.insert(m_problems.end(), found.begin(), found.end());
+        }
+        m_options.json ? printJson() : printTable();
+        if (!m_options.junit.empty()) SONDE_TRY(writeJunit());
+        return errorCount() > 0 ? 1 : 0;
+    }
+
+  private:
+    std::string nameOf(const analysis::Problem& problem) const {
+        return problem.node.valid() ? m_document->graph->node(problem.node).name : std::string();
+    }
+
+    std::size_t errorCount() const {
+        return static_cast<std::size_t>(std::ranges::count(m_problems, base::Severity::Error, &analysis::Problem::severity));
+    }
+
+    void printTable() const {
+        for (const analysis::Problem& problem : m_problems) {
+            fmt::print("{:7}  {:8}  {:7}  {}  {}: {}{}{}\n", severityName(problem.severity), name(problem.kind), name(problem.role), nameOf(problem),
+                       problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")", problem.message,
+                       problem.advice.empty() ? "" : "; ", problem.advice);
+        }
+        fmt::print("{} problems, {} of them errors\n", m_problems.size(), errorCount());
+    }
+
+    void printJson() const {
+        nlohmann::ordered_json root{{"format", "sonde-problems"}, {"version", 1}, {"problems", nlohmann::ordered_json::array()}};
+        for (const analysis::Problem& problem : m_problems) {
+            root["problems"].push_back({{"kind", name(problem.kind)},
+                                        {"role", name(problem.role)},
+                                        {"severity", severityName(problem.severity)},
+                                        {"node", nameOf(problem)},
+                                        {"qualname", problem.qualname},
+                                        {"operator", problem.operatorName},
+                                        {"message", problem.message},
+                                        {"advice", problem.advice}});
+        }
+        fmt::print("{}\n", root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    }
+
+    /// One test case for each problem, failed if it is an error; one that passed if there is none.
+    base::Result<void> writeJunit() const {
+        std::ofstream file(m_options.junit);
+        file << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+             << fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n", xml(m_document->title), std::max<std::size_t>(m_problems.size(), 1), errorCount());
+        if (m_problems.empty()) file << "  <testcase name=\"no problems\"/>\n";
+        for (const analysis::Problem& problem : m_problems) {
+            const bool isError = problem.severity == base::Severity::Error;
+            const std::string said = isError ? fmt::format("<failure message=\"{}\">{}</failure>", xml(problem.message), xml(problem.advice))
+                                             : fmt::format("<system-out>{}</system-out>", xml(problem.message));
+            file << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\">\n    {}\n  </testcase>\n", xml(problem.qualname), xml(nameOf(problem)), name(problem.kind), said);
+        }
+        file << "</testsuite>\n";
+        file.flush();
+        if (!file) return base::usageError("the file cannot be written", m_options.junit);
+        return {};
+    }
+
+    ProblemsOptions& m_options;
+    std::shared_ptr<const document::Document> m_document;
+    std::vector<analysis::Problem> m_problems;
+};
+
+}  // namespace
+
+Verb problemsVerb() {
+    return {"problems", "Run a model and list failures, NaN and infinity, where they were made first", "sonde problems model.onnx --input-data photo.png --json",
+            [](CLI::App& command) {
+                auto options = std::make_shared<ProblemsOptions>();
+                options->model.addTo(command);
+                options->inputs.addTo(command);
+                command.add_option("--accept", options->accepted, "Node whose NaN and infinity are meant, as in masks (again for more)")->allow_extra_args(false);
+                command.add_flag("--json", options->json, "Print one JSON object");
+                command.add_option("--junit", options->junit, "Also write the problems as JUnit XML");
+                command.add_option("--seed", options->inputs.seed, "Of random inputs and operators");
+                command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
+                return std::function<base::Result<int>()>([options] { return ProblemsVerb(*options).run(); });
+            }};
+}
+
+}  // namespace sonde::app

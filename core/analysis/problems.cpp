@@ -1,0 +1,252 @@
+#include "core/analysis/problems.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "core/exec/flatten.h"
+#include "core/graph/guard.h"
+#include "core/ops/kernels/finite.h"
+
+namespace sonde::analysis {
+
+using exec::BadValues;
+using graph::Expr;
+using graph::ExprKind;
+using graph::InternalGraph;
+using graph::NodeId;
+
+namespace {
+
+/// A node with bad values and what was found out about it.
+struct Suspect {
+    NodeId node;
+    BadValues bad;
+    bool isQuiet = false;  ///< accepted, or a carrier of what was accepted
+    bool isOrigin = false;
+};
+
+/// By expr: its position in execution, with what a body does before the operation that the body is of.
+std::vector<std::size_t> executionOrder(const InternalGraph& graph) {
+    std::vector<std::size_t> position(graph.exprCount(), 0);
+    std::size_t next = 0;
+    const std::function<void(graph::BodyId)> visit = [&](graph::BodyId body) {
+        for (graph::ExprId id : graph.body(body).order) {
+            for (graph::BodyId inner : graph.expr(id).bodies) visit(inner);
+            position[id.index()] = next++;
+        }
+    };
+    visit(graph.mainId());
+    return position;
+}
+
+/// The suspects of a run in execution order, without other names of the same value.
+class Suspects {
+  public:
+    Suspects(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted)
+        : m_graph(graph), m_sources(exec::valueSources(graph)), m_at(graph.nodeCount(), kNone) {
+        std::set<NodeId> quiet;
+        for (NodeId node : accepted) {
+            if (node.valid() && node.index() < graph.nodeCount()) quiet.insert(m_sources[node.index()]);
+        }
+        for (const auto& [node, bad] : recording.bad) {
+            const bool isOutput = graph.expr(graph.node(node).producer).kind == ExprKind::Output;
+            if (m_sources[node.index()] == node && !isOutput) all.push_back({node, bad});
+        }
+        const std::vector<std::size_t> position = executionOrder(graph);
+        const auto key = [&](const Suspect& suspect) { return std::pair(position[graph.node(suspect.node).producer.index()], graph.node(suspect.node).outputIndex); };
+        std::ranges::sort(all, {}, key);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            judge(all[i], quiet);
+            m_at[all[i].node.index()] = i;
+        }
+    }
+
+    std::vector<Suspect> all;
+
+  private:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    /// What was bad before it among what it was made from.
+    std::vector<const Suspect*> badInputs(const Suspect& suspect) const {
+        std::vector<const Suspect*> found;
+        const auto add = [&](NodeId node) {
+            if (const std::size_t at = m_at[m_sources[node.index()].index()]; at != kNone) found.push_back(&all[at]);
+        };
+        const Expr& expr = m_graph.expr(m_graph.node(suspect.node).producer);
+        const graph::ExprId owner = m_graph.body(expr.body).owner;
+        const Expr& maker = expr.kind == ExprKind::Input && owner.valid() ? m_graph.expr(owner) : expr;
+        std::ranges::for_each(maker.inputs, add);
+        for (graph::BodyId body : maker.bodies) std::ranges::for_each(m_graph.body(body).outputs, add);
+        return found;
+    }
+
+    void judge(Suspect& suspect, const std::set<NodeId>& accepted) const {
+        suspect.isOrigin = suspect.bad.isOrigin;
+        suspect.isQuiet = accepted.contains(suspect.node);
+        if (suspect.isOrigin || suspect.isQuiet) return;
+        const auto inputs = badInputs(suspect);
+        if (inputs.empty() || !std::ranges::all_of(inputs, &Suspect::isQuiet)) return;
+        const bool isNew = suspect.bad.nan > 0 && std::ranges::none_of(inputs, [](const Suspect* input) { return input->bad.nan > 0; });
+        suspect.isQuiet = !isNew;
+        suspect.isOrigin = isNew;
+    }
+
+    const InternalGraph& m_graph;
+    std::vector<NodeId> m_sources;
+    std::vector<std::size_t> m_at;  ///< by node: in `all`, as far as it was judged
+};
+
+std::string operatorOf(const Expr& expr) {
+    if (expr.kind == ExprKind::Input) return "Input";
+    return expr.op.name.empty() ? expr.target : expr.op.name;
+}
+
+std::string countText(const BadValues& bad) {
+    const auto one = [](std::int64_t count, const char* what) {
+        return std::to_string(count) + (count == 1 ? " element is " : " elements are ") + what;
+    };
+    if (bad.inf == 0) return one(bad.nan, "NaN");
+    return bad.nan == 0 ? one(bad.inf, "infinite") : one(bad.nan, "NaN") + ", " + std::to_string(bad.inf) + (bad.inf == 1 ? " is infinite" : " are infinite");
+}
+
+/// Constants among the inputs that are bad themselves: ", and its input 'running_var' holds NaN".
+std::string badConstants(const InternalGraph& graph, const Expr& expr) {
+    std::string text;
+    base::ThreadPool pool(1);
+    for (NodeId input : expr.inputs) {
+        const graph::Node& node = graph.node(input);
+        if (!node.constant || !node.constant->isTensor()) continue;
+        const ops::kernels::BadCount found = ops::kernels::countBad(node.constant->tensor(), pool);
+        if (found.any()) text += "; its weight '" + node.name + "' holds " + (found.nan > 0 ? "NaN" : "infinity");
+    }
+    return text;
+}
+
+/// What usually is behind it, by operator (ONNX and ATen names without overloads).
+struct Advice {
+    std::string_view op, text;
+};
+constexpr std::array kAdvice{
+    Advice{"BatchNormalization", "look at the running variance: it must not be negative"},
+    Advice{"batch_norm", "look at the running variance: it must not be negative"},
+    Advice{"Log", "its input has elements that are zero or negative"},
+    Advice{"log", "its input has elements that are zero or negative"},
+    Advice{"Sqrt", "its input has negative elements"},
+    Advice{"sqrt", "its input has negative elements"},
+    Advice{"rsqrt", "its input has elements that are zero or negative"},
+    Advice{"Reciprocal", "its input has elements that are zero"},
+    Advice{"reciprocal", "its input has elements that are zero"},
+    Advice{"Div", "its divisor has elements that are zero"},
+    Advice{"div", "its divisor has elements that are zero"},
+    Advice{"Pow", "a negative base with a fractional exponent is NaN, and large powers overflow"},
+    Advice{"pow", "a negative base with a fractional exponent is NaN, and large powers overflow"},
+    Advice{"Exp", "its input has elements above 88.7, where float32 overflows"},
+    Advice{"exp", "its input has elements above 88.7, where float32 overflows"},
+    Advice{"Cast", "its input has elements outside of the range of the new dtype"},
+    Advice{"Where", "if this is a mask that is meant to be infinite, accept it"},
+    Advice{"where", "if this is a mask that is meant to be infinite, accept it"},
+    Advice{"masked_fill", "if this is a mask that is meant to be infinite, accept it"},
+};
+
+std::string adviceFor(const Expr& expr) {
+    if (expr.kind == ExprKind::Input) return "the input that was given holds it: look at the file and at how it is normalised";
+    const std::string_view op = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
+    const auto found = std::ranges::find(kAdvice, op, &Advice::op);
+    return found == kAdvice.end() ? "look at the inputs of this node: all of them are finite" : std::string(found->text);
+}
+
+Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
+    const graph::Node& node = graph.node(suspect.node);
+    const Expr& expr = graph.expr(node.producer);
+    Problem problem;
+    problem.role = suspect.isOrigin ? ProblemRole::Origin : ProblemRole::Carrier;
+    const bool isNarrow = node.type.dtype == tensor::DType::Float16;
+    problem.kind = suspect.bad.nan > 0 ? ProblemKind::Nan : isNarrow && suspect.isOrigin ? ProblemKind::Overflow : ProblemKind::Inf;
+    problem.node = suspect.node;
+    problem.severity = !suspect.isOrigin                       ? base::Severity::Info
+                       : problem.kind == ProblemKind::Inf ? base::Severity::Warning
+                                                          : base::Severity::Error;
+    problem.qualname = expr.qualname.value_or("");
+    problem.operatorName = operatorOf(expr);
+    problem.message = countText(suspect.bad);
+    if (suspect.isOrigin) {
+        problem.message += badConstants(graph, expr);
+        problem.advice = adviceFor(expr);
+    }
+    return problem;
+}
+
+Problem problemOf(const InternalGraph& graph, const exec::Failure& failure, bool endedRun) {
+    const Expr& expr = graph.expr(failure.expr);
+    Problem problem;
+    problem.kind = graph::isGuard(expr) ? ProblemKind::Guard : ProblemKind::Failure;
+    problem.severity = endedRun ? base::Severity::Error : base::Severity::Warning;
+    if (!expr.outputs.empty()) problem.node = expr.outputs.front();
+    problem.qualname = expr.qualname.value_or("");
+    problem.operatorName = operatorOf(expr);
+    problem.message = failure.error.what;
+    problem.advice = failure.error.hint;
+    return problem;
+}
+
+}  // namespace
+
+std::string_view name(ProblemKind kind) {
+    constexpr std::array<std::string_view, 5> kNames{"nan", "inf", "overflow", "failure", "guard"};
+    return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(ProblemRole role) { return role == ProblemRole::Origin ? "origin" : "carrier"; }
+
+std::vector<Problem> findProblems(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted) {
+    std::vector<Problem> problems, carriers;
+    for (const Suspect& suspect : Suspects(graph, recording, accepted).all) {
+        if (!suspect.isQuiet) (suspect.isOrigin ? problems : carriers).push_back(problemOf(graph, suspect));
+    }
+    for (const exec::Failure& failure : recording.failures) {
+        const bool endedRun = recording.error && &failure == &recording.failures.front();
+        problems.push_back(problemOf(graph, failure, endedRun));
+    }
+    problems.insert(problems.end(), std::make_move_iterator(carriers.begin()), std::make_move_iterator(carriers.end()));
+    return problems;
+}
+
+BadSummary summarizeBad(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted) {
+    BadSummary summary;
+    const std::vector<NodeId> sources = exec::valueSources(graph);
+    std::set<NodeId> quiet;
+    for (const Suspect& suspect : Suspects(graph, recording, accepted).all) {
+        if (suspect.isQuiet) quiet.insert(suspect.node);
+        if (suspect.isQuiet) {
+            ++summary.accepted;
+            continue;
+        }
+        if (suspect.bad.nan > 0 && summary.nanNodes++ == 0) summary.firstNan = suspect.node;
+        if (suspect.bad.inf > 0 && summary.infNodes++ == 0) summary.firstInf = suspect.node;
+    }
+    for (const auto& [node, bad] : recording.bad) {
+        if (!quiet.contains(sources[node.index()])) summary.nodes.push_back(node);
+    }
+    return summary;
+}
+
+std::string placeText(const InternalGraph& graph, NodeId node) {
+    const Expr& expr = graph.expr(graph.node(node).producer);
+    const bool isInModule = expr.qualname && !expr.qualname->empty();
+    return (isInModule ? *expr.qualname : graph.node(node).name) + " (" + operatorOf(expr) + ")";
+}
+
+std::string BadSummary::text(const InternalGraph& graph) const {
+    const auto part = [&](const char* what, std::size_t count, NodeId first) -> std::string {
+        if (count == 0) return {};
+        const bool isInput = graph.expr(graph.node(first).producer).kind == ExprKind::Input;
+        return std::string(what) + " in " + std::to_string(count) + (count == 1 ? " node, first " : " nodes, first ") +
+               (isInput ? "in input " + graph.node(first).name : "made by " + placeText(graph, first));
+    };
+    const std::string nan = part("NaN", nanNodes, firstNan), inf = part("Inf", infNodes, firstInf);
+    return nan + (nan.empty() || inf.empty() ? "" : "; ") + inf;
+}
+
+}  // namespace sonde::analysis

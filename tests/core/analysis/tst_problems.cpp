@@ -1,0 +1,149 @@
+// Origins before carriers, what was accepted left out, and the sentence for the status.
+
+#include <cmath>
+#include <limits>
+
+#include <QtTest>
+
+#include "core/analysis/problems.h"
+
+using namespace sonde;
+using analysis::Problem;
+using analysis::ProblemKind;
+using analysis::ProblemRole;
+using graph::Argument;
+using graph::BodyId;
+using graph::Expr;
+using graph::InternalGraph;
+using graph::NodeId;
+using tensor::DType;
+using tensor::Tensor;
+using tensor::TypeInfo;
+using tensor::Value;
+
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+const BodyId kMain(std::size_t{0});
+
+NodeId apply(InternalGraph& graph, const std::string& op, const std::string& output, const std::vector<NodeId>& inputs, const std::string& qualname = "") {
+    Expr expr;
+    expr.op = graph::OpKey{"", op, 17};
+    expr.target = op;
+    expr.body = kMain;
+    expr.qualname = qualname;
+    for (NodeId input : inputs) expr.arguments.push_back(Argument::of(input));
+    return graph.expr(graph.addExpr(std::move(expr), std::span<const std::string>(&output, 1))).outputs.front();
+}
+
+/// masked = mask - 1 / mask (infinite where mask is 0: -inf); scores = x + masked; best = max(scores, x);
+/// difference = masked - masked (inf - inf is NaN); root = sqrt(x).
+struct Masked {
+    std::shared_ptr<InternalGraph> graph = std::make_shared<InternalGraph>();
+    NodeId x, mask, masked, scores, root, last;
+
+    Masked() {
+        x = graph->addInput(kMain, "x", TypeInfo::tensor(DType::Float32));
+        mask = graph->addInput(kMain, "mask", TypeInfo::tensor(DType::Float32));
+        masked = apply(*graph, "Log", "masked", {mask}, "attention.mask");
+        scores = apply(*graph, "Add", "scores", {x, masked}, "attention");
+        root = apply(*graph, "Sqrt", "root", {x}, "norm");
+        last = apply(*graph, "Mul", "last", {scores, root});
+        graph->setResult(kMain, Argument::of(last));
+    }
+
+    exec::Recording run(std::vector<float> xs, std::vector<float> masks) const {
+        exec::Runner runner(1);
+        const auto count = static_cast<std::int64_t>(xs.size());
+        return runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({count}, xs)), Value(Tensor::of<float>({count}, masks))});
+    }
+    std::string text(const exec::Recording& recording, std::vector<NodeId> accepted = {}) const {
+        std::string all;
+        for (const Problem& problem : analysis::findProblems(*graph, recording, accepted)) {
+            all += (all.empty() ? "" : ", ") + graph->node(problem.node).name + " " + std::string(name(problem.kind)) + " " + std::string(name(problem.role));
+        }
+        return all;
+    }
+};
+
+}  // namespace
+
+class TestProblems : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void nothingIsWrongWithFiniteValues() {
+        const Masked model;
+        const exec::Recording recording = model.run({1, 4}, {1, 1});
+        QCOMPARE(model.text(recording), std::string());
+        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph), std::string());
+    }
+
+    void originsComeBeforeCarriers() {
+        const Masked model;
+        // log 0 = -inf; sqrt -1 = NaN; x + -inf carries.
+        const exec::Recording recording = model.run({1, -1}, {0, 1});
+        QCOMPARE(model.text(recording), std::string("masked inf origin, root nan origin, scores inf carrier, last nan carrier"));
+        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph),
+                 std::string("NaN in 2 nodes, first made by norm (Sqrt); Inf in 3 nodes, first made by attention.mask (Log)"));
+        const auto problems = analysis::findProblems(*model.graph, recording);
+        QCOMPARE(problems[0].severity, base::Severity::Warning);  // it may be a mask
+        QCOMPARE(problems[1].severity, base::Severity::Error);
+        QCOMPARE(problems[1].message, std::string("1 element is NaN"));
+        QCOMPARE(problems[1].advice, std::string("its input has negative elements"));
+        QCOMPARE(problems[2].severity, base::Severity::Info);
+    }
+
+    void whatIsAcceptedIsNoProblemNorWhatCarriesIt() {
+        const Masked model;
+        const exec::Recording recording = model.run({1, 4}, {0, 1});
+        QCOMPARE(model.text(recording), std::string("masked inf origin, scores inf carrier, last inf carrier"));
+        QCOMPARE(model.text(recording, {model.masked}), std::string());
+        const analysis::BadSummary summary = analysis::summarizeBad(*model.graph, recording, std::vector{model.masked});
+        QCOMPARE(summary.text(*model.graph), std::string());
+        QCOMPARE(summary.accepted, std::size_t{3});
+        // -inf · 0 is NaN: made of what was accepted, and accepted by nobody.
+        const exec::Recording worse = model.run({0, 4}, {0, 1});
+        QCOMPARE(model.text(worse, {model.masked}), std::string("last nan origin"));
+        QCOMPARE(model.text(worse, {model.masked, model.last}), std::string());
+    }
+
+    void inputsAreOriginsToo() {
+        const Masked model;
+        const exec::Recording recording = model.run({kInf, 4}, {1, 1});
+        QCOMPARE(model.text(recording), std::string("x inf origin, scores inf carrier, root inf carrier, last inf carrier"));
+        QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph), std::string("Inf in 4 nodes, first in input x"));
+    }
+
+    void aFailureIsAProblemOfItsNode() {
+        const Masked model;
+        exec::Runner runner(1);
+        const exec::Recording recording =
+            runner.run(*exec::Plan::make(model.graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1})), Value(Tensor::of<float>({3}, {1, 1, 1}))});
+        QVERIFY(recording.error);
+        QCOMPARE(model.text(recording), std::string("scores failure origin"));
+        QCOMPARE(recording.failures.at(0).inputTypes, (std::vector<std::string>{"float32[2]", "float32[3]"}));
+    }
+
+    void weightsThatAreBadAreNamed() {
+        auto graph = std::make_shared<InternalGraph>();
+        const NodeId x = graph->addInput(kMain, "x", TypeInfo::tensor(DType::Float32));
+        Expr weight;
+        weight.kind = graph::ExprKind::Constant;
+        weight.body = kMain;
+        const std::string name = "bn.running_var";
+        const NodeId w = graph->expr(graph->addExpr(std::move(weight), std::span<const std::string>(&name, 1))).outputs.front();
+        graph->setConstant(w, Value(Tensor::of<float>({2}, {std::nanf(""), 1})));
+        const NodeId y = apply(*graph, "Mul", "y", {x, w}, "bn");
+        graph->setResult(kMain, Argument::of(y));
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {1, 1}))});
+        const auto problems = analysis::findProblems(*graph, recording);
+        QCOMPARE(problems.size(), std::size_t{1});
+        QCOMPARE(problems[0].role, ProblemRole::Origin);
+        QCOMPARE(problems[0].message, std::string("1 element is NaN; its weight 'bn.running_var' holds NaN"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestProblems)
+#include "tst_problems.moc"
