@@ -2,6 +2,7 @@
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/previews.h"
 #include "ui/context/comparison.h"
+#include "ui/context/problems.h"
 #include "ui/context/value_measures.h"
 
 #include <string_view>
@@ -16,6 +17,9 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     const layout::SceneLayout& scene = *this->scene();
     const graph::InternalGraph& graph = m_context.graph();
     std::vector<std::uint16_t> flags;
+    const context::Problems& problems = m_context.problems();
+    // Bad values that were counted in the run, and that the user accepted, or that carry what he accepted.
+    const auto isMeant = [&](graph::NodeId node) { return problems.counted(node) && !problems.isBad(node); };
     const auto mark = [&](graph::ExprId expr, std::uint16_t flag) {
         if (!expr.valid()) return;
         const ItemId id = scene.itemOf(expr);
@@ -28,7 +32,8 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     };
     for (const graph::NodeId node : m_context.watched()) {
         const Preview* preview = m_marks.preview(node);
-        mark(graph.node(node).producer, static_cast<std::uint16_t>(kWatched | (preview && preview->bad ? kBadValue : 0)));
+        const bool isBad = preview && preview->bad && !isMeant(node);
+        mark(graph.node(node).producer, static_cast<std::uint16_t>(kWatched | (isBad ? kBadValue : 0)));
     }
     for (const graph::NodeId node : m_context.ends()) mark(graph.node(node).producer, kEnd);
     const std::vector<graph::NodeId>& hits = m_context.searchHits();
@@ -52,13 +57,15 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
         const graph::NodeId node(i);
         const analysis::TensorStats* stats = measures.of(node);
         const analysis::NodeDifference* difference = comparison.of(node);
-        if (stats && stats->finiteCount() < stats->count) mark(graph.node(node).producer, kBadValue);
+        if (stats && stats->finiteCount() < stats->count && !isMeant(node)) mark(graph.node(node).producer, kBadValue);
         if (difference && !difference->ok) mark(graph.node(node).producer, kDiffers);
     }
 
     const auto& recording = m_context.recording();
     if (!recording || m_context.isRunning()) return flags;
+    for (const graph::NodeId node : problems.bad()) mark(graph.node(node).producer, kBadValue);
     if (recording->error && recording->failedAt.valid()) mark(recording->failedAt, kFailed);
+    for (const exec::Failure& failure : recording->failures) mark(failure.expr, kFailed);
     for (std::size_t i = 0; i < scene.items.size(); ++i) {
         const layout::ItemDescription& what = scene.items[i].what;
         if (what.kind != layout::ItemKind::Body || !m_context.wasTaken(what.body)) continue;

@@ -10,6 +10,7 @@
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/count_text.h"
+#include "ui/context/problems.h"
 #include "ui/theme/icon.h"
 
 namespace sonde::canvas {
@@ -317,6 +318,10 @@ void GraphCanvas::buildMenu(QMenu& menu) {
         add(QStringLiteral("watch"), m_context.isWatched(node) ? tr("Clear &Watch Point") : tr("Set &Watch Point"), [this] { toggleWatch(); });
         add(QStringLiteral("end"), m_context.isEnd(node) ? tr("Clear &End Point") : tr("Set &End Point"), [this] { toggleEnd(); });
         add(QStringLiteral("run-to"), tr("Run to &Here"), [this, node] { m_context.runTo(node); });
+        const bool isAccepted = m_context.problems().isAccepted(node);
+        if (isAccepted || m_context.problems().counted(node))
+            add(QStringLiteral("warning"), isAccepted ? tr("NaN and Inf Are a &Problem") : tr("&Accept NaN and Inf"),
+                [this, node, isAccepted] { m_context.problems().setAccepted(node, !isAccepted); });
         menu.addSeparator();
     }
     if (item) {

@@ -10,6 +10,7 @@
 #include "ui/canvas/export.h"
 #include "ui/canvas/layout_service.h"
 #include "ui/context/comparison.h"
+#include "ui/context/problems.h"
 #include "ui/context/count_text.h"
 #include "ui/context/value_measures.h"
 #include "ui/theme/theme.h"
@@ -127,6 +128,7 @@ void GraphCanvas::connectContext() {
     };
     connect(&m_context.valueMeasures(), &context::ValueMeasures::changed, this, measured);
     connect(&m_context.comparison(), &context::Comparison::changed, this, measured);
+    connect(&m_context.problems(), &context::Problems::changed, this, &GraphCanvas::refreshMarks);
     connect(&m_context, &Context::inputsChanged, this, &GraphCanvas::refreshPreviews);
     connect(&m_context, &Context::valueArrived, this, &GraphCanvas::refreshPreviews);
     connect(&m_context, &Context::selectionChanged, this, [this](const context::Selection& selection) {

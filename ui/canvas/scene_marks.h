@@ -23,7 +23,7 @@ enum ItemFlag : std::uint16_t {
     kRunning = 1 << 4,
     kHit = 1 << 5,         ///< found by the search
     kCurrentHit = 1 << 6,
-    kBadValue = 1 << 7,    ///< the watched value holds NaN or Inf
+    kBadValue = 1 << 7,    ///< the value holds NaN or Inf that nobody accepted
     kInside = 1 << 8,      ///< the mark is of something inside this closed box
     kUntraced = 1 << 9,    ///< a module that could not be traced and runs as one opaque call
     kWent = 1 << 10,       ///< a pass took it out

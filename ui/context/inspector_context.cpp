@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ui/context/comparison.h"
+#include "ui/context/problems.h"
 #include "ui/context/remembered.h"
 #include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
@@ -37,13 +38,14 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
     m_valueMeasures = std::make_unique<ValueMeasures>(*this);
     m_comparison = std::make_unique<Comparison>(*this);
+    m_problems = std::make_unique<Problems>(*this);
 }
 
 InspectorContext::~InspectorContext() { waitUntilStored(); }
 
 bool InspectorContext::isBusy() const {
     return m_load.isActive() || m_readJob.isActive() || m_runJob.isActive() || m_peekJob.isActive() || m_valueMeasures->isActive() ||
-           m_comparison->isActive();
+           m_comparison->isActive() || m_problems->isActive();
 }
 
 // --- what is pointed at ---------------------------------------------------------------------------------------------

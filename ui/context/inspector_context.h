@@ -24,6 +24,7 @@
 namespace sonde::context {
 
 class Comparison;
+class Problems;
 class ValueMeasures;
 
 /// Something to tell the user: a line of the log and, if it matters now, the banner.
@@ -34,6 +35,7 @@ struct Message {
     QString hint;
     NodeId node;  ///< what it is about, if it can be shown
     std::weak_ptr<const graph::InternalGraph> graph = {};  ///< that the node is of; report() sets it
+    bool isOfRun = false;  ///< about one run: no more true when another one begins
 };
 
 enum class LoadState { Empty, Loading, Loaded, Failed };
@@ -174,6 +176,8 @@ class InspectorContext : public QObject {
     // --- measures ------------------------------------------------------------------------------------------------
     /// Mean, range, zeros … of every node's value in the last run; computed when asked for.
     ValueMeasures& valueMeasures() const { return *m_valueMeasures; }
+    /// Failures, NaN and infinity of the last run, and what of it was accepted.
+    Problems& problems() const { return *m_problems; }
     /// How far values are from those of another run, a reference file or another model.
     Comparison& comparison() const { return *m_comparison; }
     /// What the next run gets, in the order of graph().inputs(); none for what is not given.
@@ -187,6 +191,10 @@ class InspectorContext : public QObject {
     static constexpr std::size_t kMostMessages = 2000;
     /// What a message is about, if that is a node of the graph that is shown.
     NodeId nodeOf(const Message& message) const;
+
+    /// Why an operation failed in the last run: it, or one inside of it. Null if it did not, and while another run goes on.
+    const exec::Failure* failure(ExprId expr) const;
+    void keep() const;  ///< remembers what belongs to the model for the next time
 
     /// True while something goes on in the background that these objects started (loading, reading, running).
     bool isBusy() const;
@@ -351,6 +359,8 @@ class InspectorContext : public QObject {
     void startRun();
     void finishRun(RunResult result);
     void failRun(const base::Error& error);
+    void reportOfRun(const base::Error& error);
+    void reportProblems();
     void pollRun();
     void startPeek();
     bool inputsAreRead() const;
@@ -361,8 +371,6 @@ class InspectorContext : public QObject {
     void applyFocus();
     void watchesChanged();
     void endsChanged();
-    void keep() const;  ///< remembers what belongs to the model for the next time
-
     Job m_load;
     Job m_readJob;
     Job m_runJob;
@@ -427,6 +435,7 @@ class InspectorContext : public QObject {
     std::vector<Message> m_messages;
     std::unique_ptr<ValueMeasures> m_valueMeasures;
     std::unique_ptr<Comparison> m_comparison;
+    std::unique_ptr<Problems> m_problems;
 };
 
 }  // namespace sonde::context

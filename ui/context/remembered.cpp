@@ -127,6 +127,7 @@ void write(QSettings& settings, const document::Document& document, const Rememb
     settings.beginGroup(key);
     settings.setValue(QStringLiteral("watched"), texts(graph, state.watched));
     settings.setValue(QStringLiteral("ends"), texts(graph, state.ends));
+    settings.setValue(QStringLiteral("acceptedBad"), texts(graph, state.accepted));
     settings.setValue(QStringLiteral("bookmarks"), texts(graph, state.bookmarkedNodes));
     settings.setValue(QStringLiteral("bookmarkedModules"), scopeTexts(graph, state.bookmarkedScopes));
     settings.beginWriteArray(QStringLiteral("inputs"), static_cast<int>(state.inputs.size()));
@@ -166,6 +167,7 @@ Remembered recall(const document::Document& document) {
     settings.beginGroup(key);
     state.watched = findAll(graph, settings.value(QStringLiteral("watched")).toStringList());
     state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
+    state.accepted = findAll(graph, settings.value(QStringLiteral("acceptedBad")).toStringList());
     state.bookmarkedNodes = findAll(graph, settings.value(QStringLiteral("bookmarks")).toStringList());
     state.bookmarkedScopes = findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
     const int count = settings.beginReadArray(QStringLiteral("inputs"));

@@ -26,6 +26,7 @@ struct Remembered {
     std::vector<std::pair<QString, InputSpec>> inputs;  ///< by input name
     std::optional<layout::ViewState> view;
     std::optional<layout::ViewState> secondView;  ///< of the second canvas
+    std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant
 };
 
 /// Written by a worker; recall() knows it at once.

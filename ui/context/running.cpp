@@ -8,6 +8,7 @@
 #include "core/document/input_infos.h"
 #include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/problems.h"
 
 namespace sonde::context {
 
@@ -37,6 +38,7 @@ struct InspectorContext::RunResult {
     std::shared_ptr<const graph::InternalGraph> typed;  ///< for these inputs; null: the document's own
     std::vector<tensor::TypeInfo> inputTypes;
     std::vector<tensor::Value> inputs;
+    RunProblems problems;
 };
 
 namespace {
@@ -166,7 +168,7 @@ void InspectorContext::startRun() {
     if (!m_runner) m_runner = std::make_shared<exec::Runner>(static_cast<std::size_t>(m_threads));
     m_runJob.start(
         [graph = m_document->graph, options = m_wantedRun, inputs = inputValues(), runner = m_runner,
-         live = m_liveRun, typed = m_typed, typedInputs = m_typedInputs](const base::WorkContext& work) {
+         live = m_liveRun, typed = m_typed, typedInputs = m_typedInputs, accepted = m_problems->accepted()](const base::WorkContext& work) {
             RunResult result;
             result.outputNodes = options.end.empty() ? graph->outputs() : options.end;
             auto plan = exec::Plan::make(graph, options);
@@ -187,6 +189,7 @@ void InspectorContext::startRun() {
             else if (!seen.empty() || saysMore(*graph, result.inputTypes))
                 result.typed = std::make_shared<const graph::InternalGraph>(analysis::typedFor(*graph, inputs, seen));
             result.inputs = inputs;
+            result.problems = RunProblems::of(*graph, *result.recording, accepted);
             return result;
         },
         [this](RunResult result) { finishRun(std::move(result)); });
@@ -207,9 +210,11 @@ void InspectorContext::finishRun(RunResult result) {
     m_runState = !error ? RunState::Finished
                  : error->kind == base::ErrorKind::Cancelled ? RunState::Cancelled
                                                              : RunState::Failed;
-    if (m_runState == RunState::Failed) report(*error);
+    m_problems->adopt(std::move(result.problems));
+    if (m_runState == RunState::Failed) reportOfRun(*error);
     const QString seconds = QString::number(static_cast<double>(m_recording->totalNs) / 1e6, 'f', 1);
     if (m_runState == RunState::Finished) report(Message{base::Severity::Info, tr("Run finished in %1 ms").arg(seconds), {}, {}, {}});
+    reportProblems();
     if (m_runState == RunState::Cancelled)
         report(Message{base::Severity::Warning, tr("Run cancelled after %1 ms; what was computed is kept").arg(seconds), {}, {}, {}});
     // Somebody may point into the former one until he is told.
@@ -218,13 +223,54 @@ void InspectorContext::finishRun(RunResult result) {
     Q_EMIT runFinished();
 }
 
+/// There is no recording of this run, and values of an earlier one would look like its own.
 void InspectorContext::failRun(const base::Error& error) {
     m_runTimer.stop();
     m_liveRun.reset();
+    m_recording.reset();
+    m_outputNodes.clear();
+    m_peeked.clear();
     const bool cancelled = error.kind == base::ErrorKind::Cancelled;
     m_runState = cancelled ? RunState::Cancelled : RunState::Failed;
-    if (!cancelled) report(error);
+    if (!cancelled) reportOfRun(error);
     Q_EMIT runFinished();
+}
+
+void InspectorContext::reportOfRun(const base::Error& error) {
+    Message message{base::Severity::Error, QString::fromStdString(error.what), QString::fromStdString(error.where),
+                    QString::fromStdString(error.hint), {}};
+    if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
+    message.isOfRun = true;
+    if (m_recording && !m_recording->failures.empty()) {
+        const graph::Expr& failed = graph().expr(m_recording->failures.front().expr);
+        if (!failed.outputs.empty()) message.node = failed.outputs.front();
+    }
+    report(message);
+}
+
+/// What a run that came to its end has to say: bad values, and what only watch points asked for and could not be computed.
+void InspectorContext::reportProblems() {
+    const auto tell = [this](const QString& text, const QString& hint, NodeId node) {
+        Message message{base::Severity::Warning, text, {}, hint, node};
+        message.isOfRun = true;
+        report(message);
+    };
+    if (const QString bad = m_problems->summary(); !bad.isEmpty())
+        tell(bad, tr("F8 goes to where it was made first"), m_problems->all().front().node);
+    for (const analysis::Problem& problem : m_problems->all()) {
+        if (problem.kind != analysis::ProblemKind::Failure || problem.severity == base::Severity::Error) continue;
+        tell(tr("%1 could not be computed: %2").arg(QString::fromStdString(analysis::placeText(graph(), problem.node)), QString::fromStdString(problem.message)),
+             QString::fromStdString(problem.advice), problem.node);
+    }
+}
+
+const exec::Failure* InspectorContext::failure(ExprId expr) const {
+    if (!m_recording || !m_document || isRunning() || !expr.valid()) return nullptr;
+    for (const exec::Failure& failure : m_recording->failures) {
+        for (ExprId at = failure.expr; at.valid(); at = graph().body(graph().expr(at).body).owner)
+            if (at == expr) return &failure;
+    }
+    return nullptr;
 }
 
 void InspectorContext::cancel() {

@@ -2,6 +2,11 @@
 
 #include "ui/models/short_text.h"
 
+#include "core/ops/registry/registry.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
 #include <algorithm>
 
 namespace sonde::models {
@@ -75,6 +80,26 @@ QString typeText(const graph::Node& node, const tensor::Value* value) {
     const QString shape = shapeText(node, value);
     const QString dtype = dtypeText(node, value);
     return shape.isEmpty() ? dtype : dtype.isEmpty() ? shape : dtype + QLatin1Char(' ') + shape;
+}
+
+QString argumentName(const graph::Expr& expr, std::size_t position) {
+    const ops::OpDef* op = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+    if (op && position < op->inputs.size()) return shown(op->inputs[position].name);
+    if (op && position < op->parameters.size()) return shown(op->parameters[position].name);
+    return QString::number(position);
+}
+
+QString failureText(const graph::InternalGraph& graph, graph::ExprId expr, const exec::Failure& failure) {
+    const graph::Expr& failed = graph.expr(failure.expr);
+    QStringList lines;
+    if (failure.expr != expr && !failed.outputs.empty())
+        lines << QCoreApplication::translate("Failure", "Inside of it, %1 failed").arg(brief(graph.node(failed.outputs.front()).name));
+    lines << shown(failure.error.what);
+    QStringList types;
+    for (const std::string& type : failure.inputTypes) types << shown(type);
+    if (!types.isEmpty()) lines << QCoreApplication::translate("Failure", "Inputs: %1").arg(types.join(QStringLiteral(", ")));
+    if (!failure.error.hint.empty()) lines << shown(failure.error.hint);
+    return lines.join(u'\n');
 }
 
 }  // namespace sonde::models

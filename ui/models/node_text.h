@@ -2,6 +2,7 @@
 
 #include <QString>
 
+#include "core/exec/run.h"
 #include "core/graph/internal_graph.h"
 
 namespace sonde::models {
@@ -22,5 +23,10 @@ QString shapeText(const graph::Node& node, const tensor::Value* value);
 /// "float32", "list", …; empty if nothing is known.
 QString dtypeText(const graph::Node& node, const tensor::Value* value);
 QString typeText(const graph::Node& node, const tensor::Value* value);
+
+/// What the operator calls an argument; its position if it has no name.
+QString argumentName(const graph::Expr& expr, std::size_t position);
+/// Why an operation failed and what it was given, in a few sentences; says where if it failed inside of `expr`.
+QString failureText(const graph::InternalGraph& graph, graph::ExprId expr, const exec::Failure& failure);
 
 }  // namespace sonde::models

@@ -84,6 +84,7 @@ QVariant WatchListModel::text(NodeId id, int column) const {
         case ValueColumn:
             if (value) return shown(value->text(120));
             if (!m_context.recording()) return tr("not run yet");
+            if (m_context.failure(node.producer)) return tr("failed");
             return m_context.wasReached(id) ? tr("…") : tr("not reached");
         default: return {};
     }

@@ -15,10 +15,12 @@
 #include <QStatusBar>
 #include <QTimer>
 #include <QToolBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/comparison.h"
+#include "ui/context/problems.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_columns.h"
 #include "ui/models/node_text.h"
@@ -157,6 +159,15 @@ void MainWindow::buildStatusBar() {
     statusBar()->setContentsMargins(theme::kSmall, 0, 0, 0);
     statusBar()->addWidget(m_status, 1);
     statusBar()->addWidget(m_progress, 1);
+    m_problems = new QToolButton;
+    m_problems->setObjectName(QStringLiteral("problems"));
+    m_problems->setAutoRaise(true);
+    m_problems->setIcon(theme::icon(QStringLiteral("warning")));
+    m_problems->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_problems->setToolTip(tr("Go to the next node with a problem (%1)").arg(m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
+    m_problems->hide();
+    connect(m_problems, &QToolButton::clicked, this, [this] { goToProblem(1); });
+    statusBar()->addPermanentWidget(m_problems);
     connect(m_progress, &widgets::ProgressStrip::cancelRequested, this, [this] {
         m_context.isRunning() ? m_context.cancel() : m_context.cancelLoading();
     });
@@ -199,6 +210,7 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::runStarted, this, [this] {
         m_progress->start(tr("Running"));
         refreshActions();
+        refreshStatus();
     });
     connect(&m_context, &InspectorContext::runProgressed, this, [this] {
         const context::RunProgress& progress = m_context.runProgress();
@@ -230,7 +242,8 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
     connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
     connect(&m_context, &InspectorContext::activeCanvasChanged, this, &MainWindow::useCanvas);
-    for (QObject* source : std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures()})
+    connect(&m_context.problems(), &context::Problems::changed, this, &MainWindow::refreshStatus);
+    for (QObject* source : std::initializer_list<QObject*>{&m_context.comparison(), &m_context.valueMeasures(), &m_context.problems()})
         connect(source, SIGNAL(changed()), this, SLOT(refreshActions()));
     connect(&m_context, &InspectorContext::runFinished, this, &MainWindow::measureIfNeeded);
     connect(&m_context, &InspectorContext::coloringChanged, this, &MainWindow::measureIfNeeded);
@@ -270,8 +283,13 @@ void MainWindow::refreshStatus() {
         text = models::qualnameText(shown.qualname);
     } else if (m_context.recording() && m_context.runState() == RunState::Finished) {
         text = tr("Run finished in %1 ms").arg(static_cast<double>(m_context.recording()->totalNs) / 1e6, 0, 'f', 1);
+    } else if (m_context.runState() == RunState::Failed) {
+        text = tr("The run failed");
     }
     m_status->setText(text);
+    const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
+    m_problems->setText(problems);
+    m_problems->setVisible(!problems.isEmpty());
 }
 
 void MainWindow::refreshActions() {
@@ -303,6 +321,7 @@ void MainWindow::refreshActions() {
     state.setFlag(Need::Bookmarks, !m_context.bookmarks().empty());
     m_actions.setState(state);
     refreshBookmarks();
+    m_actions.action(QStringLiteral("go.accept_bad"))->setChecked(m_context.problems().isAccepted(actedOn()));
     m_actions.action(QStringLiteral("view.fold"))->setChecked(m_context.folds());
     m_actions.action(QStringLiteral("view.edge_widths"))->setChecked(m_context.edgeWidths());
     for (const models::NodeColumn& column : models::nodeColumns())

@@ -9,6 +9,7 @@
 #include "ui/context/inspector_context.h"
 
 class QComboBox;
+class QToolButton;
 class QSplitter;
 class QStackedWidget;
 
@@ -164,6 +165,7 @@ class MainWindow : public QMainWindow {
     widgets::Banner* m_banner = nullptr;
     widgets::ProgressStrip* m_progress = nullptr;
     widgets::ElidedLabel* m_status = nullptr;
+    QToolButton* m_problems = nullptr;  ///< what is wrong with the values of the last run; hidden if nothing is
     QComboBox* m_graphs = nullptr;       ///< which graph of the model is shown; there only if it has several
     QAction* m_graphsAction = nullptr;
     std::map<QString, QDockWidget*> m_docks;

@@ -7,6 +7,7 @@
 #include <QMenuBar>
 
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/problems.h"
 #include "ui/context/stored.h"
 #include "ui/dialogs/about_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
@@ -151,6 +152,10 @@ void MainWindow::bindGoActions() {
         m_actions.bind(QStringLiteral("go.bookmark_%1").arg(n), this, [this, n] { m_context.goToBookmark(n - 1); });
     m_actions.bind("go.next_problem", this, [this] { goToProblem(1); });
     m_actions.bind("go.previous_problem", this, [this] { goToProblem(-1); });
+    m_actions.bind("go.accept_bad", this, [this] {
+        const graph::NodeId node = actedOn();
+        m_context.problems().setAccepted(node, !m_context.problems().isAccepted(node));
+    });
 }
 
 void MainWindow::bindRunActions() {

@@ -7,9 +7,12 @@
 #include <QScopedValueRollback>
 #include <QScreen>
 
+#include <set>
+
 #include "core/analysis/match.h"
 #include "core/io/npz/npz.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/context/problems.h"
 #include "ui/context/stored.h"
 #include "ui/dialogs/builtin_dialog.h"
 #include "ui/dialogs/help_viewer.h"
@@ -255,15 +258,12 @@ void MainWindow::goToConsumer() {
 }
 
 void MainWindow::goToProblem(int step) {
-    std::vector<graph::NodeId> problems;
+    // Of the last run first, with origins before carriers; then what was said of the model.
+    std::vector<graph::NodeId> problems = m_context.problems().nodes();
     for (const context::Message& message : m_context.messages())
-        if (const graph::NodeId node = m_context.nodeOf(message); node.valid() && message.severity != base::Severity::Info) problems.push_back(node);
-    if (const auto& recording = m_context.recording(); recording && recording->failedAt.valid()) {
-        const graph::Expr& failed = m_context.graph().expr(recording->failedAt);
-        if (!failed.outputs.empty()) problems.push_back(failed.outputs.front());
-    }
-    std::sort(problems.begin(), problems.end());
-    problems.erase(std::unique(problems.begin(), problems.end()), problems.end());
+        if (const graph::NodeId node = m_context.nodeOf(message); node.valid() && !message.isOfRun && message.severity != base::Severity::Info) problems.push_back(node);
+    std::set<graph::NodeId> seen;
+    std::erase_if(problems, [&seen](graph::NodeId node) { return !seen.insert(node).second; });
     if (problems.empty()) {
         m_context.report(context::Message{base::Severity::Info, tr("No node has a problem"), {}, {}, {}});
         return;

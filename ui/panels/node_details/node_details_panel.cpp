@@ -9,6 +9,7 @@
 
 #include "core/ops/registry/registry.h"
 #include "ui/context/count_text.h"
+#include "ui/context/problems.h"
 #include "ui/context/stored.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
@@ -76,6 +77,8 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     connect(&context, &InspectorContext::endChanged, this, &NodeDetailsPanel::refreshMarks);
     connect(&context, &InspectorContext::typesChanged, this, &NodeDetailsPanel::rebuild);
     connect(&context, &InspectorContext::runFinished, this, &NodeDetailsPanel::refreshValue);
+    connect(&context, &InspectorContext::runStarted, this, &NodeDetailsPanel::refreshValue);
+    connect(&context.problems(), &context::Problems::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
     connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &NodeDetailsPanel::rebuild);
@@ -178,13 +181,43 @@ void NodeDetailsPanel::refreshValue() {
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
         grid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
         grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
-        if (stats->nanCount > 0) grid->addRow(tr("NaN"), context::countText(stats->nanCount));
-        if (stats->infCount > 0) grid->addRow(tr("Inf"), context::countText(stats->infCount));
     }
+    addBadValues(grid, id);
     if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
-    if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
-    if (const auto& recording = m_context.recording(); recording && recording->elapsedNs(node.producer) > 0)
+    const exec::Failure* failure = m_context.failure(node.producer);
+    if (failure) addFailure(grid, node.producer, *failure);
+    else if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
+    if (const auto& recording = m_context.recording(); recording && !failure && recording->elapsedNs(node.producer) > 0)
         grid->addRow(tr("Time"), QStringLiteral("%1 ms").arg(static_cast<double>(recording->elapsedNs(node.producer)) / 1e6, 0, 'f', 3));
+}
+
+void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
+    const analysis::TensorStats* stats = m_stats.stats(node);
+    const context::Problems& problems = m_context.problems();
+    const exec::BadValues* counted = problems.counted(node);
+    const std::int64_t nan = stats ? stats->nanCount : counted ? counted->nan : 0;
+    const std::int64_t inf = stats ? stats->infCount : counted ? counted->inf : 0;
+    if (nan > 0) grid->addRow(tr("NaN"), context::countText(nan));
+    if (inf > 0) grid->addRow(tr("Inf"), context::countText(inf));
+    if (!counted) return;
+    const analysis::Problem* problem = problems.of(node);
+    if (problems.isAccepted(node)) grid->addRow(tr("Bad values"), tr("accepted"));
+    else if (!problems.isBad(node)) grid->addRow(tr("Bad values"), tr("carried from a node that was accepted"), true);
+    else if (!problem || problem->role == analysis::ProblemRole::Carrier) grid->addRow(tr("Bad values"), tr("carried from an input"));
+    else grid->addRow(tr("Bad values"), tr("made here: %1").arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))), true);
+}
+
+void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::Failure& failure) {
+    const graph::InternalGraph& graph = m_context.graph();
+    const graph::Expr& failed = graph.expr(failure.expr);
+    if (failure.expr != expr) {
+        const QString name = failed.outputs.empty() ? models::operatorText(failed) : shown(graph.node(failed.outputs.front()).name);
+        grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_context.selectionOf(failure.expr)), models::moduleText(failed));
+    }
+    grid->addRow(tr("Failed"), shown(failure.error.what), true);
+    if (!failure.error.hint.empty()) grid->addRow(tr("Hint"), shown(failure.error.hint), true);
+    for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMostLinks); ++i)
+        grid->addRow(tr("Input %1 was").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
 }
 
 void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
@@ -222,13 +255,10 @@ void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
 
 void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
     if (expr.inputs.empty()) return;
-    const ops::OpDef* op = expr.op.name.empty() ? nullptr : ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
     KeyValueGrid* grid = section(tr("Inputs"), QStringLiteral("inputs"), static_cast<int>(expr.inputs.size()));
     std::size_t linked = 0;
     for (std::size_t i = 0; i < expr.arguments.size() && linked < kMostLinks; ++i) {
-        QString key = QString::number(i);
-        if (op && i < op->inputs.size()) key = shown(op->inputs[i].name);
-        else if (op && i < op->parameters.size()) key = shown(op->parameters[i].name);
+        const QString key = models::argumentName(expr, i);
         expr.arguments[i].forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, key, node); });
         if (expr.arguments[i].kind == graph::Argument::Kind::Constant) grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
     }

@@ -35,6 +35,8 @@ class NodeDetailsPanel : public QWidget {
     void showModule(const context::Selection& selection);
     widgets::KeyValueGrid* makeGrid();
     widgets::KeyValueGrid* section(const QString& title, const QString& key, int count = -1);
+    void addBadValues(widgets::KeyValueGrid* grid, graph::NodeId node);
+    void addFailure(widgets::KeyValueGrid* grid, graph::ExprId expr, const exec::Failure& failure);
     void addOperation(const graph::Expr& expr);
     void addAttributes(const graph::Expr& expr);
     void addInputs(const graph::Expr& expr);

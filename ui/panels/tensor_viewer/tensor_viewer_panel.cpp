@@ -134,8 +134,15 @@ void TensorViewerPanel::explain() {
         }
         return say(tr("Computing"), tr("%1 was computed but not kept; it is computed again").arg(name), tr("Run to here"));
     }
-    if (recording) return say(tr("Not reached"), tr("The last run ended before %1").arg(name), tr("Run to here"));
-    say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
+    if (!recording) return say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
+    const graph::InternalGraph& graph = m_inspector.graph();
+    if (const exec::Failure* failure = m_inspector.failure(graph.node(m_node).producer))
+        return say(tr("Failed"), models::failureText(graph, graph.node(m_node).producer, *failure));
+    if (m_inspector.runState() != context::RunState::Failed || recording->failures.empty())
+        return say(tr("Not reached"), tr("The last run ended before %1").arg(name), tr("Run to here"));
+    const graph::Expr& failed = graph.expr(recording->failures.front().expr);
+    const QString at = failed.outputs.empty() ? models::operatorText(failed) : models::brief(graph.node(failed.outputs.front()).name);
+    say(tr("Not reached"), tr("The last run failed at %1, before it came to %2").arg(at, name), tr("Run to here"));
 }
 
 PanelInfo tensorViewerPanel() {

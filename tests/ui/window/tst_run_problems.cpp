@@ -1,0 +1,169 @@
+// What is wrong with a run: the status says it, F8 goes there, Details and the tensor viewer explain it, and it goes with the run.
+
+#include <QLabel>
+#include <QToolButton>
+
+#include "tests/support/onnx_file.h"
+#include "tests/support/window_fixture.h"
+#include "ui/actions/action_registry.h"
+#include "ui/context/problems.h"
+#include "ui/panels/node_details/node_details_panel.h"
+#include "ui/widgets/empty_state.h"
+
+using namespace sonde;
+using namespace sonde::test;
+using context::RunState;
+
+namespace {
+
+/// early = exp(x); root = sqrt(x); scores = log(x); sum = root + scores; last = sum · early. Zeros: scores is −inf, and so are sum
+/// and last; −1: root and scores are NaN.
+std::string chain() {
+    onnxfile::Graph graph;
+    graph.nodes = {{"Exp", {"x"}, {"early"}}, {"Sqrt", {"x"}, {"root"}}, {"Log", {"x"}, {"scores"}}, {"Add", {"root", "scores"}, {"sum"}}, {"Mul", {"sum", "early"}, {"last"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {3})};
+    graph.outputs = {onnxfile::valueInfo("last", 1, {3})};
+    return onnxfile::model(graph);
+}
+
+/// early = exp(x); failing = MatMul(early, y); last = −failing. Fails unless x and y have the same number of elements.
+std::string product() {
+    onnxfile::Graph graph;
+    graph.nodes = {{"Exp", {"x"}, {"early"}}, {"MatMul", {"early", "y"}, {"failing"}}, {"Neg", {"failing"}, {"last"}}};
+    graph.inputs = {onnxfile::valueInfo("x", 1, {-1}), onnxfile::valueInfo("y", 1, {-1})};
+    graph.outputs = {onnxfile::valueInfo("last", 1, {})};
+    return onnxfile::model(graph);
+}
+
+}  // namespace
+
+class TestRunProblems : public WindowFixture {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { prepare(); }
+    void init() { openWindow(); }
+    void cleanup() { closeWindow(); }
+    void badValuesAreToldAndVisited();
+    void whatIsAcceptedIsRemembered();
+    void aFailedNodeSaysWhy();
+    void aRunThatCannotBeginLeavesNoValues();
+
+  private:
+    QString write(const char* name, const std::string& bytes) {
+        const QString path = m_files.filePath(QLatin1String(name));
+        if (!onnxfile::write(path, bytes)) qFatal("cannot write");
+        return path;
+    }
+    void runOn(const QString& input, const QString& spec) {
+        QSignalSpy finished(&context(), &context::InspectorContext::runFinished);
+        context().setInputSpec(input, {spec, {}});
+        context().run();
+        if (finished.isEmpty()) QVERIFY(finished.wait(30000));
+        settle();
+    }
+    void setInput(const QString& input, const QString& spec) {
+        context().setInputSpec(input, {spec, {}});
+        settle();
+    }
+    graph::NodeId named(const char* name) { return context().graph().findNode(name); }
+    QToolButton* button() { return m_window->findChild<QToolButton*>(QStringLiteral("problems")); }
+    QString details() { return m_window->findChild<panels::NodeDetailsPanel*>()->text(); }
+    QString tensorText() {
+        QString text;
+        auto* panel = m_window->findChild<QWidget*>(QStringLiteral("tensor_viewer"));
+        for (const QLabel* label : (panel ? panel : m_window.get())->findChildren<QLabel*>())
+            if (label->isVisible()) text += label->text() + u'\n';
+        return text;
+    }
+
+    QTemporaryDir m_files;
+};
+
+void TestRunProblems::badValuesAreToldAndVisited() {
+    open(write("chain.onnx", chain()));
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(-1,-1,3)"));
+    QCOMPARE(context().runState(), RunState::Finished);
+    QCOMPARE(context().problems().summary(), QStringLiteral("NaN in 4 nodes, first made by root (Sqrt)"));
+    QVERIFY(button()->isVisible());
+    QCOMPARE(button()->text(), context().problems().summary());
+    // Origins first, in execution order; then carriers.
+    context().clearSelection();
+    for (const char* name : {"root", "scores", "sum", "last", "root"}) {
+        key(Qt::Key_F8);
+        QCOMPARE(context().selection().node, named(name));
+    }
+    QVERIFY(details().contains(QStringLiteral("made here")));
+    key(Qt::Key_F8, Qt::ShiftModifier);
+    QCOMPARE(context().selection().node, named("last"));
+    QVERIFY(details().contains(QStringLiteral("carried from an input")));
+    // A run without them: nothing is left.
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(1,1,3)"));
+    QVERIFY(!button()->isVisible());
+    context().clearSelection();
+    key(Qt::Key_F8);
+    QVERIFY(context().selection().isNone());
+    QCOMPARE(context().messages().back().text, QStringLiteral("No node has a problem"));
+}
+
+void TestRunProblems::whatIsAcceptedIsRemembered() {
+    const QString path = write("accepted.onnx", chain());
+    open(path);
+    runOn(QStringLiteral("x"), QStringLiteral("#zeros"));
+    QCOMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first made by scores (Log)"));
+    context().select(named("scores"));
+    key(Qt::Key_F8, Qt::ControlModifier);
+    QTRY_VERIFY(context().problems().summary().isEmpty());
+    QVERIFY(!button()->isVisible());
+    QVERIFY(m_window->actions().action(QStringLiteral("go.accept_bad"))->isChecked());
+    QVERIFY(details().contains(QStringLiteral("accepted")));
+    closeWindow();
+    openWindow();
+    open(path);
+    QVERIFY(context().problems().isAccepted(named("scores")));
+    runOn(QStringLiteral("x"), QStringLiteral("#zeros"));
+    QVERIFY(context().problems().summary().isEmpty());
+    context().select(named("scores"));
+    key(Qt::Key_F8, Qt::ControlModifier);
+    QTRY_COMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first made by scores (Log)"));
+}
+
+void TestRunProblems::aFailedNodeSaysWhy() {
+    open(write("product.onnx", product()));
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,4)"));
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,3)"));
+    QCOMPARE(context().runState(), RunState::Failed);
+    context().clearSelection();
+    key(Qt::Key_F8);
+    QCOMPARE(context().selection().node, named("failing"));
+    for (const char* part : {"Failed", "float32[3]", "float32[4]"}) {
+        QVERIFY2(details().contains(QLatin1String(part)), qPrintable(details()));
+        QVERIFY2(tensorText().contains(QLatin1String(part)), qPrintable(tensorText()));
+    }
+    QVERIFY(!details().contains(QStringLiteral("not reached")));
+    QVERIFY(!details().contains(QStringLiteral("Time")));
+    context().select(named("last"));
+    QVERIFY(tensorText().contains(QStringLiteral("failed at failing")));
+    // What fits runs, and the failure is gone.
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,3)"));
+    run();
+    QVERIFY(!context().failure(context().graph().node(named("failing")).producer));
+    context().clearSelection();
+    key(Qt::Key_F8);
+    QVERIFY(context().selection().isNone());
+}
+
+void TestRunProblems::aRunThatCannotBeginLeavesNoValues() {
+    open(write("again.onnx", product()));
+    setInput(QStringLiteral("y"), QStringLiteral("#rand(0,1,3)"));
+    runOn(QStringLiteral("x"), QStringLiteral("#rand(0,1,3)"));
+    QCOMPARE(context().runState(), RunState::Finished);
+    QVERIFY(context().value(named("last")));
+    runOn(QStringLiteral("x"), m_files.filePath(QStringLiteral("missing.npy")));
+    QCOMPARE(context().runState(), RunState::Failed);
+    QVERIFY(!context().recording());
+    for (const char* name : {"early", "failing", "last"}) QVERIFY2(!context().value(named(name)), name);
+}
+
+QTEST_MAIN(TestRunProblems)
+#include "tst_run_problems.moc"
