@@ -5,6 +5,7 @@
 
 namespace sonde::app {
 
+Verb infoVerb();
 Verb traceVerb();
 Verb runVerb();
 Verb checkVerb();
@@ -22,7 +23,7 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
+        infoVerb(), traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

@@ -21,7 +21,8 @@ struct TraceOptions {
 };
 
 /// The listing of the nodes that a query finds. A wrong query is shown with a mark under the place that is meant.
-base::Result<int> list(const graph::InternalGraph& graph, const std::string& where) {
+base::Result<int> list(const document::Document& document, const std::string& where) {
+    const graph::InternalGraph& graph = *document.graph;
     analysis::QueryProblem problem;
     const std::optional<analysis::Query> query = analysis::Query::parse(where, &problem);
     if (!query) {
@@ -30,7 +31,9 @@ base::Result<int> list(const graph::InternalGraph& graph, const std::string& whe
         return problem.error();
     }
     std::vector<bool> found(graph.nodeCount(), false);
-    for (const graph::NodeId node : query->run(graph)) found[node.index()] = true;
+    analysis::QueryFacts facts;
+    facts.modules = document.modules.get();
+    for (const graph::NodeId node : query->run(graph, facts)) found[node.index()] = true;
     fmt::print("{}", trace::originListing(graph, [&](graph::NodeId node) { return found[node.index()]; }));
     return 0;
 }
@@ -46,7 +49,7 @@ base::Result<int> trace(TraceOptions& options) {
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {
         if (options.format != "nodes") return base::usageError("--where lists nodes", "--format " + options.format, "leave --format out");
-        return list(graph, options.where);
+        return list(*document, options.where);
     }
     const bool collection = options.model.open.tracer == "robust";
     const std::string text = options.format == "nodes"   ? collection ? document::collectionListing(*document) : trace::originListing(graph)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "core/analysis/compare_sequence.h"
 #include "core/analysis/tensor_stats.h"
@@ -116,6 +117,16 @@ void addDifference(Difference& total, const Difference& part) {
     total.ok = total.ok && part.ok;
 }
 
+/// Of summaries: what the largest magnitude of the whole value allows holds for its first elements, too; the mean of integers
+/// is rounded.
+Tolerance toleranceOf(const Tensor& actual, const Expected& expected, const Tolerances& tolerances) {
+    Tolerance tolerance = tolerances.of(actual.dtype(), expected.whole ? expected.whole->dtype() : actual.dtype());
+    if (tolerances.fixed || !expected.stats || expected.stats->numel() != 4) return tolerance;
+    tolerance.absolute = std::exchange(tolerance.ofLargest, 0) * std::max(std::abs(expected.stats->toDouble(2)), std::abs(expected.stats->toDouble(3)));
+    tolerance.relative = 1e-9;
+    return tolerance;
+}
+
 Tensor vectorOf(std::span<const double> values) {
     return Tensor::of<double>(Shape{static_cast<std::int64_t>(values.size())}, values);
 }
@@ -148,7 +159,7 @@ std::array<double, 4> plainStats(const Tensor& tensor) {
     return {sum / static_cast<double>(tensor.numel()), std::nan(""), low, high};
 }
 
-void compareValue(ComparedValue& row, const Value* value, const Expected& expected, const Tolerance& tolerance) {
+void compareValue(ComparedValue& row, const Value* value, const Expected& expected, const Tolerances& tolerances) {
     const auto fail = [&row](std::string note) {
         row.ok = false;
         row.note = std::move(note);
@@ -158,12 +169,16 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     const std::optional<Tensor> actual = asTensor(*value);
     row.hasValue = actual.has_value();
     if (!actual) return fail("is " + value->typeText() + ", not a tensor");
+    const Tolerance tolerance = toleranceOf(*actual, expected, tolerances);
     Difference total;
     if (expected.whole) {
         if (actual->shape() != expected.whole->shape()) {
             return fail("shape " + actual->shape().text() + ", not " + expected.whole->shape().text());
         }
-        addDifference(total, difference(*actual, *expected.whole, tolerance));
+        const Difference whole = difference(*actual, *expected.whole, tolerance);
+        addDifference(total, whole);
+        row.cosine = whole.cosine;
+        row.snr = whole.snr;
     }
     if (expected.shape) {
         const Shape shape = shapeFrom(*expected.shape);
@@ -202,7 +217,7 @@ void flatten(const Value& value, std::vector<const Value*>& leaves) {
 
 class CaseComparison {
   public:
-    CaseComparison(const ComparedModel& model, const ReferenceValues& reference, const Tolerance& tolerance, const Case& names)
+    CaseComparison(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerance, const Case& names)
         : m_model(model), m_reference(reference), m_tolerance(tolerance), m_case(names) {
         m_result.label = names.label;
         std::size_t position = 0;
@@ -219,6 +234,7 @@ class CaseComparison {
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_model.graph, std::move(options)));
         const exec::Recording recording = runner.run(*plan, inputs, work);
         m_result.error = recording.error;
+        m_result.inputs = inputs;
         for (const Wanted& wanted : m_wanted) compareNode(wanted, recording);
         SONDE_TRY(compareOutputs(recording));
         if (m_model.looseNames && !m_result.error) dropUnmatchedNodes();
@@ -381,7 +397,7 @@ class CaseComparison {
 
     const ComparedModel& m_model;
     const ReferenceValues& m_reference;
-    const Tolerance& m_tolerance;
+    const Tolerances& m_tolerance;
     const Case& m_case;
     std::vector<std::size_t> m_order;
     std::vector<Wanted> m_wanted;
@@ -395,30 +411,6 @@ bool ComparedCase::ok() const { return !error && !firstDiverging(); }
 const ComparedValue* ComparedCase::firstDiverging() const {
     const auto found = std::find_if(values.begin(), values.end(), [](const ComparedValue& value) { return !value.ok; });
     return found == values.end() ? nullptr : &*found;
-}
-
-Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
-    Difference result;
-    if (expected.dtype() == tensor::DType::String || actual.dtype() == tensor::DType::String) {
-        result.ok = tensor::identical(actual, expected);
-        return result;
-    }
-    for (std::int64_t i = 0; i < expected.numel(); ++i) {
-        const double a = actual.toDouble(i);
-        const double r = expected.toDouble(i);
-        if (a == r || (std::isnan(a) && std::isnan(r))) continue;
-        const double absolute = std::abs(a - r);
-        if (!std::isfinite(absolute)) {
-            result.ok = false;
-            result.maxAbsolute = INFINITY;
-            result.maxRelative = INFINITY;
-            continue;
-        }
-        result.maxAbsolute = std::max(result.maxAbsolute, absolute);
-        if (r != 0) result.maxRelative = std::max(result.maxRelative, absolute / std::abs(r));
-        if (absolute > tolerance.absolute + tolerance.relative * std::abs(r)) result.ok = false;
-    }
-    return result;
 }
 
 std::optional<Tensor> asTensor(const Value& value) {
@@ -441,7 +433,7 @@ std::optional<Tensor> asTensor(const Value& value) {
 }
 
 base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, const ReferenceValues& reference,
-                                                const Tolerance& tolerance, exec::Runner& runner,
+                                                const Tolerances& tolerances, exec::Runner& runner,
                                                 const base::WorkContext& work) {
     const std::vector<Case> cases = casesOf(reference.keys);
     if (cases.empty() && !hasSequence(reference)) {
@@ -450,11 +442,11 @@ base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, cons
     std::vector<ComparedCase> results;
     for (const Case& names : cases) {
         if (work.cancelled()) return base::cancelled(names.label);
-        SONDE_ASSIGN(ComparedCase result, CaseComparison(model, reference, tolerance, names).run(runner, work));
+        SONDE_ASSIGN(ComparedCase result, CaseComparison(model, reference, tolerances, names).run(runner, work));
         results.push_back(std::move(result));
     }
     if (hasSequence(reference)) {
-        SONDE_ASSIGN(ComparedCase result, compareSequence(model, reference, tolerance, runner, work));
+        SONDE_ASSIGN(ComparedCase result, compareSequence(model, reference, tolerances, runner, work));
         results.push_back(std::move(result));
     }
     return results;

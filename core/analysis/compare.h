@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/difference.h"
 #include "core/exec/run.h"
 
 namespace sonde::analysis {
@@ -29,13 +30,8 @@ struct ComparedModel {
     bool looseNames = false;
 };
 
-struct Tolerance {
-    double relative = 1e-3;
-    double absolute = 1e-4;
-};
-
-/// One reference value and how far the model's own is from it. ok: |a - r| <= absolute + relative * |r| everywhere, same
-/// shape; NaN equals NaN.
+/// One reference value and how far the model's own is from it. ok: within the tolerance everywhere (see Tolerance), same
+/// shape; NaN equals NaN. Cosine and SNR are known of whole values only, not of summaries.
 struct ComparedValue {
     std::string name;       ///< node or output name, with the element's position in a tuple: "lstm.1.0"
     std::string qualname;   ///< originating module; empty for the root
@@ -46,6 +42,8 @@ struct ComparedValue {
     bool ok = true;
     bool hasValue = true;   ///< false: the run has no tensor there
     std::string note;       ///< why it could not be compared element by element; empty if it was
+    double cosine = std::numeric_limits<double>::quiet_NaN();
+    double snr = std::numeric_limits<double>::quiet_NaN();  ///< dB
 };
 
 struct ComparedCase {
@@ -53,24 +51,17 @@ struct ComparedCase {
     std::vector<ComparedValue> values;  ///< nodes in graph order, then outputs
     std::vector<std::string> unmatched; ///< keys that name nothing in the graph
     std::optional<base::Error> error;   ///< the run's
+    std::vector<tensor::Value> inputs;  ///< what it was run on, in the order of graph->inputs(); empty of a sequence
     bool ok() const;
     /// The first value in graph order that is not ok; null if all are.
     const ComparedValue* firstDiverging() const;
 };
 
 /// Runs every case of the reference on its own inputs and compares all it holds. Usage error if there is no case, or an
-/// input is missing.
+/// input is missing. What is expected and what is allowed: `tolerances`, by the element type of each value.
 base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, const ReferenceValues& reference,
-                                                const Tolerance& tolerance, exec::Runner& runner,
+                                                const Tolerances& tolerances, exec::Runner& runner,
                                                 const base::WorkContext& work = {});
-
-/// Largest absolute and relative difference of two tensors of one shape.
-struct Difference {
-    double maxAbsolute = 0;
-    double maxRelative = 0;
-    bool ok = true;
-};
-Difference difference(const tensor::Tensor& actual, const tensor::Tensor& expected, const Tolerance& tolerance);
 
 /// A value as a tensor: numbers are scalars, lists of numbers vectors; nothing for other kinds.
 std::optional<tensor::Tensor> asTensor(const tensor::Value& value);

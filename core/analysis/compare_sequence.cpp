@@ -69,7 +69,7 @@ base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const Ref
     return all;
 }
 
-void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_t frame, const Tolerance& tolerance) {
+void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_t frame, const Tolerances& tolerances) {
     if (!wanted.row.ok) return;  // the first frame that differs is told
     const std::optional<Tensor> actual = wanted.output < outputs.size() ? asTensor(outputs[wanted.output]) : std::nullopt;
     const auto fail = [&](const std::string& what) {
@@ -79,7 +79,7 @@ void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_
     if (!actual || wanted.frames.rank() == 0 || frame >= wanted.frames.dim(0)) return fail("there is nothing to compare");
     const Tensor expected = wanted.frames.selected(0, frame);
     if (actual->shape() != expected.shape()) return fail("shape " + actual->shape().text() + ", not " + expected.shape().text());
-    const Difference one = difference(*actual, expected, tolerance);
+    const Difference one = difference(*actual, expected, tolerances.of(actual->dtype(), expected.dtype()));
     wanted.row.maxAbsolute = std::max(wanted.row.maxAbsolute, one.maxAbsolute);
     wanted.row.maxRelative = std::max(wanted.row.maxRelative, one.maxRelative);
     if (!one.ok) fail("");
@@ -91,7 +91,7 @@ bool hasSequence(const ReferenceValues& reference) {
     return std::ranges::any_of(reference.keys, [](const std::string& key) { return key.starts_with(kInput); });
 }
 
-base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference, const Tolerance& tolerance,
+base::Result<ComparedCase> compareSequence(const ComparedModel& model, const ReferenceValues& reference, const Tolerances& tolerances,
                                            exec::Runner& runner, const base::WorkContext& work) {
     ComparedCase result;
     result.label = "seq";
@@ -120,7 +120,7 @@ base::Result<ComparedCase> compareSequence(const ComparedModel& model, const Ref
         const exec::Recording recording = runner.run(*plan, inputs, work);
         result.error = recording.error;
         if (result.error) break;
-        for (Wanted& one : wanted) compareFrame(one, recording.outputs, frame, tolerance);
+        for (Wanted& one : wanted) compareFrame(one, recording.outputs, frame, tolerances);
         for (Feed& feed : feeds) {
             if (feed.output && *feed.output < recording.outputs.size()) feed.value = recording.outputs[*feed.output];
         }

@@ -57,7 +57,7 @@ base::Result<Recording> runWatching(const MeasuredRun& run, const std::vector<No
     return recording;
 }
 
-NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const Tolerances& tolerances) {
     NodeDifference result;
     if (actual.shape() != expected.shape()) {
         result.ok = false;
@@ -65,35 +65,114 @@ NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const 
         result.note = "shape " + actual.shape().text() + " instead of " + expected.shape().text();
         return result;
     }
-    const Difference found = difference(actual, expected, tolerance);
+    const Difference found = difference(actual, expected, tolerances.of(actual.dtype(), expected.dtype()));
     result.maxAbsolute = found.maxAbsolute;
     result.maxRelative = found.maxRelative;
     result.ok = found.ok;
+    result.cosine = found.cosine;
+    result.snr = found.snr;
     return result;
 }
 
-/// All passes of a loop together; the worst of each.
+/// The worse of both in each respect.
+void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
+    if (!worst) {
+        worst = std::move(one);
+        return;
+    }
+    worst->maxAbsolute = std::max(worst->maxAbsolute, one.maxAbsolute);
+    worst->maxRelative = std::max(worst->maxRelative, one.maxRelative);
+    worst->ok = worst->ok && one.ok;
+    worst->cosine = std::fmin(worst->cosine, one.cosine);  // what is not known says nothing
+    worst->snr = std::fmin(worst->snr, one.snr);
+    if (worst->note.empty()) worst->note = std::move(one.note);
+}
+
+/// All iterations of a loop together.
 std::optional<NodeDifference> differenceOf(const Recording& actual, NodeId node, const Recording& expected, NodeId other,
-                                           const Tolerance& tolerance) {
+                                           const Tolerances& tolerances) {
     std::optional<NodeDifference> worst;
     const std::size_t passes = std::min(actual.iterations(node), expected.iterations(other));
     for (std::size_t pass = 0; pass < passes; ++pass) {
         const auto a = asTensor(*actual.value(node, pass)), r = asTensor(*expected.value(other, pass));
-        if (!a || !r) continue;
-        NodeDifference one = differenceOf(*a, *r, tolerance);
-        if (!worst) worst = std::move(one);
-        else {
-            worst->maxAbsolute = std::max(worst->maxAbsolute, one.maxAbsolute);
-            worst->maxRelative = std::max(worst->maxRelative, one.maxRelative);
-            worst->ok = worst->ok && one.ok;
-            if (worst->note.empty()) worst->note = one.note;
-        }
+        if (a && r) addWorse(worst, differenceOf(*a, *r, tolerances));
     }
     if (worst && actual.iterations(node) != expected.iterations(other)) {
         worst->ok = false;
-        worst->note = std::to_string(actual.iterations(node)) + " passes instead of " + std::to_string(expected.iterations(other));
+        worst->note = std::to_string(actual.iterations(node)) + " iterations instead of " + std::to_string(expected.iterations(other));
     }
     return worst;
+}
+
+/// Goes through the graph as it runs, the insides of control flow before what comes out of it, counts, and tells where
+/// differences begin from where they are handed on.
+class Summary {
+  public:
+    Summary(const InternalGraph& graph, RunDifferences& result) : m_graph(graph), m_result(result), m_isWrong(graph.nodeCount(), false) {}
+
+    void make() {
+        struct Level {
+            graph::BodyId body;
+            std::size_t at = 0;
+            std::size_t inner = 0;  ///< bodies of the expr at `at` that were gone through
+        };
+        std::vector<Level> stack{{m_graph.mainId()}};
+        while (!stack.empty()) {
+            Level& level = stack.back();
+            const std::vector<ExprId>& order = m_graph.body(level.body).order;
+            if (level.at == order.size()) {
+                stack.pop_back();
+                continue;
+            }
+            const graph::Expr& expr = m_graph.expr(order[level.at]);
+            if (level.inner < expr.bodies.size()) {
+                const graph::BodyId body = expr.bodies[level.inner++];
+                handIn(expr, body);
+                stack.push_back({body});
+                continue;
+            }
+            handOut(expr);
+            ++level.at;
+            level.inner = 0;
+        }
+    }
+
+  private:
+    bool anyWrong(const std::vector<NodeId>& nodes) const {
+        return std::any_of(nodes.begin(), nodes.end(), [this](NodeId node) { return m_isWrong[node.index()]; });
+    }
+
+    void handIn(const graph::Expr& expr, graph::BodyId body) {
+        const std::vector<NodeId>& inputs = m_graph.body(body).inputs;
+        const bool oneByOne = expr.op.name.empty() && inputs.size() <= expr.inputs.size();
+        const bool any = anyWrong(expr.inputs);
+        for (std::size_t i = 0; i < inputs.size(); ++i) m_isWrong[inputs[i].index()] = oneByOne ? m_isWrong[expr.inputs[i].index()] : any;
+    }
+
+    void handOut(const graph::Expr& expr) {
+        if (expr.kind == graph::ExprKind::Input) return;  // of bodies: see handIn()
+        bool inherited = anyWrong(expr.inputs);
+        for (const graph::BodyId body : expr.bodies) inherited = inherited || anyWrong(m_graph.body(body).outputs);
+        for (const NodeId node : expr.outputs) {
+            auto& known = m_result.ofNode[node.index()];
+            m_isWrong[node.index()] = known ? !known->ok : inherited;  // what was not compared hands on
+            if (!known) continue;
+            ++m_result.compared;
+            if (known->ok) continue;
+            known->isInherited = inherited;
+            m_result.diverging.push_back(node);
+        }
+    }
+
+    const InternalGraph& m_graph;
+    RunDifferences& m_result;
+    std::vector<bool> m_isWrong;  ///< by NodeId
+};
+
+void summarise(const InternalGraph& graph, RunDifferences& result) {
+    Summary(graph, result).make();
+    result.differing = result.diverging.size();
+    if (!result.diverging.empty()) result.firstDiverging = result.diverging.front();
 }
 
 }  // namespace
@@ -141,7 +220,7 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
     return result;
 }
 
-base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerance& tolerance,
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerances& tolerances,
                                          exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
@@ -156,14 +235,23 @@ base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const Measur
         SONDE_ASSIGN(const Recording theirs, runWatching(reference, others, runner, work));
         for (std::size_t i = 0; i < part.size(); ++i) {
             if (work.cancelled()) return base::cancelled();
-            const auto found = differenceOf(ours, part[i], theirs, others[i], tolerance);
-            if (!found) continue;
-            ++result.compared;
-            if (!found->ok && result.differing++ == 0) result.firstDiverging = part[i];
-            result.ofNode[part[i].index()] = found;
+            result.ofNode[part[i].index()] = differenceOf(ours, part[i], theirs, others[i], tolerances);
         }
         if (!result.error) result.error = ours.error ? ours.error : theirs.error;
     }
+    summarise(*actual.graph, result);
+    return result;
+}
+
+RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& compared) {
+    RunDifferences result;
+    result.ofNode.resize(graph.nodeCount());
+    result.error = compared.error;
+    for (const ComparedValue& value : compared.values) {
+        if (!value.node.valid() || value.node.index() >= result.ofNode.size()) continue;
+        addWorse(result.ofNode[value.node.index()], {value.maxAbsolute, value.maxRelative, value.ok, value.note, value.cosine, value.snr});
+    }
+    summarise(graph, result);
     return result;
 }
 

@@ -29,12 +29,15 @@ struct RunStats {
 base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, const base::WorkContext& work = {},
                                   std::int64_t heldBytes = kHeldBytes);
 
-/// How far the value of a node is from that of its counterpart in another run.
+/// How far the value of a node is from that of its counterpart in another run; inside loops the worst of all passes.
 struct NodeDifference {
     double maxAbsolute = 0;  ///< largest |a - r|; infinite if one is NaN or infinite where the other is not
     double maxRelative = 0;  ///< largest |a - r| / |r| where r is not 0
-    bool ok = true;          ///< |a - r| <= absolute + relative * |r| everywhere, and shapes agree
+    bool ok = true;          ///< within the tolerance of its element type everywhere (see Tolerances), and shapes agree
     std::string note;        ///< why it could not be compared element by element; empty if it was
+    double cosine = std::numeric_limits<double>::quiet_NaN();  ///< see Difference
+    double snr = std::numeric_limits<double>::quiet_NaN();     ///< dB
+    bool isInherited = false;  ///< of one that is not ok: so is a value that it was computed from
 };
 
 /// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
@@ -42,14 +45,18 @@ struct RunDifferences {
     std::vector<std::optional<NodeDifference>> ofNode;
     std::size_t compared = 0;
     std::size_t differing = 0;           ///< not ok
-    graph::NodeId firstDiverging;        ///< the first of them in the order of `actual`
+    graph::NodeId firstDiverging;        ///< the first of them in order of execution
+    std::vector<graph::NodeId> diverging;  ///< all that are not ok, in order of execution
     std::optional<base::Error> error;    ///< why one of the runs ended early
 };
 
 /// Runs both and compares every value with that of its counterpart (see matchNodes()).
-base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerance& tolerance,
+base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerances& tolerances,
                                          exec::Runner& runner, const base::WorkContext& work = {},
                                          std::int64_t heldBytes = kHeldBytes);
+
+/// What one case of a reference file says of the nodes of `graph`.
+RunDifferences differencesOf(const graph::InternalGraph& graph, const ComparedCase& compared);
 
 /// The statistics of two sets of elements together.
 TensorStats together(const TensorStats& a, const TensorStats& b);

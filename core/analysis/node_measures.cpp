@@ -1,10 +1,8 @@
 #include "core/analysis/node_measures.h"
 
-namespace sonde::analysis {
+#include "core/analysis/parameters.h"
 
-using graph::Expr;
-using graph::ExprId;
-using graph::NodeId;
+namespace sonde::analysis {
 
 std::optional<std::int64_t> elementCount(const graph::Node& node, const tensor::Value* value) {
     if (!value && node.constant) value = &*node.constant;
@@ -23,18 +21,6 @@ std::optional<std::int64_t> byteCount(const graph::Node& node, const tensor::Val
     return *elements * size;
 }
 
-std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph) {
-    std::vector<std::int64_t> counts(graph.exprCount(), 0);
-    std::vector<bool> counted(graph.nodeCount(), false);
-    for (const ExprId id : graph.recursiveOrder(graph.mainId())) {
-        for (const NodeId input : graph.expr(id).inputs) {
-            const Expr& producer = graph.expr(graph.node(input).producer);
-            if (!producer.isParameter || counted[input.index()]) continue;
-            counted[input.index()] = true;
-            counts[id.index()] += elementCount(graph.node(input)).value_or(0);
-        }
-    }
-    return counts;
-}
+std::vector<std::int64_t> parameterCounts(const graph::InternalGraph& graph) { return countParameters(graph, graph::ModuleTree()).ofExpr; }
 
 }  // namespace sonde::analysis

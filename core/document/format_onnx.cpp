@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/infer.h"
+#include "core/analysis/parameters.h"
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/document/found_modules.h"
@@ -38,6 +39,7 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
     SONDE_ASSIGN(io::OnnxModel model, io::readOnnx(file, work));
     if (options.flatten) removeHierarchy(model.graph);
     else if (options.groups) addFoundModules(model.graph, model.modules, model.diagnostics);
+    analysis::listParameters(model.graph, model.modules);
     auto document = std::make_shared<Document>();
     document->title = path.filename().string();
     document->location = path.string();

@@ -9,6 +9,7 @@
 
 #include "core/base/result.h"
 #include "core/exec/run.h"
+#include "core/graph/module_tree.h"
 
 namespace sonde::analysis {
 
@@ -28,6 +29,7 @@ struct QueryFacts {
     const exec::Recording* recording = nullptr;                       ///< `time`, `is:reached`
     std::function<const tensor::Value*(graph::NodeId)> value = {};    ///< `nan`, `min`, …, shapes as they were
     std::function<bool(graph::NodeId)> watched = {};                  ///< `is:watched`
+    const graph::ModuleTree* modules = nullptr;                       ///< `parameters`: what the model itself registers
 };
 
 struct QueryTerm;

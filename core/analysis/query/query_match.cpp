@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/analysis/node_measures.h"
+#include "core/analysis/parameters.h"
 #include "core/analysis/query/query_term.h"
 #include "core/analysis/reach.h"
 #include "core/analysis/tensor_stats.h"
@@ -287,7 +288,7 @@ class Matcher {
             case QueryField::Elements: if (const auto n = elementCount(node, valueOf(id))) return number(*n); return std::nullopt;
             case QueryField::Bytes: if (const auto n = byteCount(node, valueOf(id))) return number(*n); return std::nullopt;
             case QueryField::Parameters:
-                if (m_parameters.empty()) m_parameters = parameterCounts(m_graph);
+                if (m_parameters.empty()) m_parameters = countParameters(m_graph, m_facts.modules ? *m_facts.modules : graph::ModuleTree()).ofExpr;
                 return number(m_parameters[node.producer.index()]);
             case QueryField::Time:
                 if (!m_facts.recording || !m_facts.recording->computed(id)) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <QtTest>
 
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <map>
 
@@ -61,6 +62,8 @@ class TestCompare : public QObject {
     void missingInputsAreUsageErrors();
     void toleranceIsAbsolutePlusRelative();
     void nanEqualsNanAlone();
+    void tolerancesGoByElementType();
+    void similarityAndNoise();
     void anotherNodeOfAnOutputsNameIsLeftOut();
     void manyNamesAreComparedInTime();
 };
@@ -146,6 +149,41 @@ void TestCompare::nanEqualsNanAlone() {
     QVERIFY(!analysis::difference(floats({1}), floats({nan}), {}).ok);
     QVERIFY(!analysis::difference(floats({inf}), floats({-inf}), {}).ok);
     QVERIFY(!analysis::difference(floats({1e30f}), floats({inf}), {}).ok);
+}
+
+/// A part of the largest magnitude in the value: 1e-4 for float32, 1e-2 for float16, 8e-2 for bfloat16, nothing for integers.
+void TestCompare::tolerancesGoByElementType() {
+    const analysis::Tolerances tolerances;
+    const auto ok = [&](const Tensor& a, const Tensor& r) { return analysis::difference(a, r, tolerances.of(a.dtype(), r.dtype())).ok; };
+    QVERIFY(ok(floats({0.009f, 100}), floats({0, 100})));
+    QVERIFY(!ok(floats({0.011f, 100}), floats({0, 100})));
+    const auto as = [](tensor::DType dtype, std::vector<float> values) { return floats(std::move(values)).cast(dtype).value(); };
+    using tensor::DType;
+    QVERIFY(ok(as(DType::Float16, {0.9f, 100}), as(DType::Float16, {0, 100})));
+    QVERIFY(!ok(as(DType::Float16, {1.1f, 100}), as(DType::Float16, {0, 100})));
+    QVERIFY(ok(as(DType::BFloat16, {7, 100}), as(DType::BFloat16, {0, 100})));
+    QVERIFY(!ok(as(DType::BFloat16, {9, 100}), as(DType::BFloat16, {0, 100})));
+    QVERIFY(!ok(as(DType::Int32, {1, 100}), as(DType::Int32, {0, 100})));
+    QVERIFY(!ok(as(DType::Bool, {1, 1}), as(DType::Bool, {0, 1})));
+    // The value of a float16 model against a float32 reference: the coarser of both.
+    QVERIFY(ok(as(DType::Float16, {0.9f, 100}), floats({0, 100})));
+    // Beyond 2^53 neighbours are one double.
+    const Tensor a = Tensor::of<std::int64_t>({1}, {(std::int64_t{1} << 53) + 1}), r = Tensor::of<std::int64_t>({1}, {std::int64_t{1} << 53});
+    QVERIFY(!ok(a, r));
+    QVERIFY(ok(a, a));
+    const Tensor c = Tensor::of<std::complex<float>>({1}, {{1, 2}}), d = Tensor::of<std::complex<float>>({1}, {{1, -2}});
+    QVERIFY(!ok(c, d));
+    QCOMPARE(analysis::difference(c, d, {}).maxAbsolute, 4.0);
+}
+
+/// a = (1, 0), r = (1, 1): a·r / (|a|·|r|) = 1/√2; Σ r² / Σ (a - r)² = 2, which is 3.0103 dB.
+void TestCompare::similarityAndNoise() {
+    const analysis::Difference one = analysis::difference(floats({1, 0}), floats({1, 1}), {});
+    QVERIFY(std::abs(one.cosine - 0.70710678) < 1e-8);
+    QVERIFY(std::abs(one.snr - 3.0102999566) < 1e-8);
+    const analysis::Difference equal = analysis::difference(floats({1, 0}), floats({1, 0}), {});
+    QCOMPARE(equal.cosine, 1.0);
+    QVERIFY(std::isinf(equal.snr));
 }
 
 /// node.z of another shape than out.z is a node of the tool that wrote the reference, not this model's output.

@@ -57,6 +57,8 @@ class TestMeasuredRuns : public QObject {
     }
     void everyValueIsMeasured();
     void differencesNameTheFirst();
+    void firstOnesAndInheritedOnes();
+    void nanOnOneSideDiffers();
     void equalRunsAgree();
     void otherShapesAreTold();
     void statisticsTogether();
@@ -100,6 +102,39 @@ void TestMeasuredRuns::differencesNameTheFirst() {
     QCOMPARE(y->maxRelative, 0.2);
     QVERIFY(!y->ok);
     QVERIFY(std::abs(found->ofNode[g.z.index()]->maxAbsolute - std::log(10.0 / 8.0)) < 1e-6);
+}
+
+/// y differs first, z and w because y does; v, of x² that agrees, is first again: what differs beside it is none of its inputs.
+void TestMeasuredRuns::firstOnesAndInheritedOnes() {
+    Sums a, b;
+    const auto build = [](Sums& g, const char* first, const char* last) {
+        const NodeId y = g.add(first, {g.x}, "y", "a"), z = g.add("Neg", {y}, "z", "a"), q = g.add("Mul", {g.x, g.x}, "q", "b"), v = g.add(last, {q}, "v", "b");
+        g.finish(g.add("Add", {z, v}, "w", "b"));
+    };
+    build(a, "Abs", "Sqrt");
+    build(b, "Neg", "Neg");
+    exec::Runner runner(1);
+    const tensor::Value x = floats({1, 2, 3, 4});
+    const auto found = analysis::compareRuns({a.graph, {x}}, {b.graph, {x}}, {}, runner);
+    QVERIFY(found);
+    QStringList rows;
+    for (const NodeId node : found->diverging)
+        rows << QString::fromStdString(a.graph->node(node).name) + (found->ofNode[node.index()]->isInherited ? " inherited" : " first");
+    QCOMPARE(rows, (QStringList{"y first", "z inherited", "v first", "w inherited"}));
+    QVERIFY(found->firstDiverging == a.graph->findNode("y"));
+    QCOMPARE(found->ofNode[a.graph->findNode("z").index()]->cosine, -1.0);  // -|x| against x
+}
+
+/// NaN on one side is a difference, at the same places on both it is none.
+void TestMeasuredRuns::nanOnOneSideDiffers() {
+    const Logs g;
+    exec::Runner runner(1);
+    const auto both = analysis::compareRuns({g.graph, {floats({1, 1, -1, 3})}}, {g.graph, {floats({1, 1, -1, 3})}}, {}, runner);
+    QCOMPARE(both->differing, std::size_t{0});
+    const auto one = analysis::compareRuns({g.graph, {floats({1, 1, -1e-30F, 3e4F})}}, {g.graph, {floats({1, 1, 1e-30F, 3e4F})}}, {}, runner);
+    QVERIFY(one->firstDiverging == g.z);
+    QVERIFY(std::isinf(one->ofNode[g.z.index()]->maxAbsolute));
+    QVERIFY(one->ofNode[g.y.index()]->ok);
 }
 
 void TestMeasuredRuns::equalRunsAgree() {

@@ -1,0 +1,130 @@
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/verb.h"
+#include "app/verbs/options.h"
+#include "core/analysis/parameters.h"
+#include "core/ops/registry/registry.h"
+
+namespace sonde::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct InfoOptions {
+    ModelOptions model;
+    bool json = false;
+};
+
+/// What a model is, as far as it is known without a run.
+struct Info {
+    const document::Document& document;
+    analysis::ModelCounts counts;
+    std::map<std::string, std::size_t> operators;  ///< "Conv", "com.microsoft::FusedConv"
+    std::set<std::string> unsupported;
+    std::size_t nodes = 0;                         ///< values that are computed
+
+    explicit Info(const document::Document& of)
+        : document(of), counts(analysis::countParameters(*of.graph, *of.modules, of.original.get())) {
+        for (const graph::ExprId id : of.graph->recursiveOrder(of.graph->mainId())) {
+            const graph::Expr& expr = of.graph->expr(id);
+            const bool isStored = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+            if (isStored || expr.kind == graph::ExprKind::Input || expr.kind == graph::ExprKind::Output) continue;
+            nodes += expr.outputs.size();
+            if (expr.op.name.empty()) continue;
+            const std::string title = expr.op.domain.empty() ? expr.op.name : expr.op.domain + "::" + expr.op.name;
+            ++operators[title];
+            const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
+            if (!op || !op->kernel) unsupported.insert(title);
+        }
+    }
+
+    std::string property(const std::string& name) const {
+        for (const auto& [key, value] : document.properties)
+            if (key == name) return value;
+        return {};
+    }
+
+    std::optional<std::uintmax_t> fileBytes() const {
+        std::error_code code;
+        const std::uintmax_t bytes = std::filesystem::file_size(document.location, code);
+        return code ? std::nullopt : std::optional(bytes);
+    }
+};
+
+Json listOf(const graph::InternalGraph& graph, const std::vector<document::NamedNode>& values) {
+    Json list = Json::array();
+    for (const document::NamedNode& value : values) list.push_back({{"name", value.name}, {"type", graph.node(value.node).type.text()}});
+    return list;
+}
+
+void printJson(const Info& info) {
+    const document::Document& document = info.document;
+    Json file{{"path", document.location}};
+    if (const auto bytes = info.fileBytes()) file["bytes"] = *bytes;
+    file["format"] = document.format;
+    if (const std::string producer = info.property("producer"); !producer.empty()) file["producer"] = producer;
+    const Json root{{"format", "sonde-info"},
+                    {"version", 1},
+                    {"file", file},
+                    {"inputs", listOf(*document.graph, document.inputs)},
+                    {"outputs", listOf(*document.graph, document.outputs)},
+                    {"parameters", info.counts.parameters.elements},
+                    {"buffers", info.counts.buffers.elements},
+                    {"parameter_bytes", info.counts.parameters.bytes},
+                    {"operators", info.operators},
+                    {"unsupported", info.unsupported},
+                    {"modules", document.modules->modules().size()},
+                    {"nodes", info.nodes}};
+    fmt::print("{}\n", root.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void printStored(const char* title, const analysis::StoredSum& sum) {
+    fmt::print("{:12} {}", title, sum.elements);
+    if (sum.tensors > 0) fmt::print(" in {} tensors, {} of {}", sum.tensors, analysis::bytesText(sum.bytes), analysis::dtypesText(sum));
+    fmt::print("\n");
+}
+
+void printText(const Info& info) {
+    const document::Document& document = info.document;
+    fmt::print("{} ({})\n", document.title, document.format);
+    for (const auto& [key, value] : document.properties) fmt::print("{:12} {}\n", key, value);
+    for (const auto& input : document.inputs) fmt::print("{:12} {}: {}\n", "input", input.name, document.graph->node(input.node).type.text());
+    for (const auto& output : document.outputs) fmt::print("{:12} {}: {}\n", "output", output.name, document.graph->node(output.node).type.text());
+    printStored("parameters", info.counts.parameters);
+    if (info.counts.unread.elements > 0) fmt::print("{:12} {} of them are read by no operation\n", "", info.counts.unread.elements);
+    printStored("buffers", info.counts.buffers);
+    printStored("constants", info.counts.constants);
+    std::int64_t tied = 0;
+    for (const analysis::StoredTensor& tensor : info.counts.tensors) {
+        if (tensor.kind != analysis::StoredKind::Parameter || !tensor.isTied()) continue;
+        if (tied++ < 20) fmt::print("{:12} {}, counted once\n", "tied", fmt::join(tensor.names, " = "));
+    }
+    if (tied > 20) fmt::print("{:12} and {} more\n", "", tied - 20);
+    fmt::print("{:12} {}\n{:12} {}\n", "modules", document.modules->modules().size(), "nodes", info.nodes);
+    for (const auto& [op, count] : info.operators) fmt::print("{:>12} {}{}\n", count, op, info.unsupported.contains(op) ? "  (cannot be run)" : "");
+}
+
+}  // namespace
+
+Verb infoVerb() {
+    return {"info", "Say what a model is: inputs, outputs, parameters, buffers, operators", "sonde info model.onnx --json", [](CLI::App& command) {
+                auto options = std::make_shared<InfoOptions>();
+                options->model.addTo(command);
+                command.add_flag("--json", options->json, "One JSON object instead of text");
+                return std::function<base::Result<int>()>([options]() -> base::Result<int> {
+                    SONDE_ASSIGN(const auto document, options->model.load());
+                    const Info info(*document);
+                    options->json ? printJson(info) : printText(info);
+                    return 0;
+                });
+            }};
+}
+
+}  // namespace sonde::app

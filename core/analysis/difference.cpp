@@ -1,0 +1,115 @@
+#include "core/analysis/difference.h"
+
+#include <algorithm>
+#include <complex>
+
+namespace sonde::analysis {
+
+using tensor::DType;
+using tensor::Tensor;
+
+namespace {
+
+/// Of one type before rounding: bits of the fraction decide, float32 has 23.
+double partOfLargest(DType dtype, double float32) {
+    const double scale = float32 / Tolerances::kFloat32;
+    switch (dtype) {
+        case DType::Float64: case DType::Complex128: return 1e-10 * scale;
+        case DType::Float32: case DType::Complex64: return float32;
+        case DType::Float16: return 1e-2 * scale;
+        case DType::BFloat16: return 8e-2 * scale;
+        default: return tensor::isFloating(dtype) ? 0.25 * scale : 0;
+    }
+}
+
+bool isFinite(double number) { return std::isfinite(number); }
+bool isFinite(const std::complex<double>& number) { return std::isfinite(number.real()) && std::isfinite(number.imag()); }
+bool isNan(double number) { return std::isnan(number); }
+bool isNan(const std::complex<double>& number) { return std::isnan(number.real()) || std::isnan(number.imag()); }
+double product(double a, double r) { return a * r; }
+double product(const std::complex<double>& a, const std::complex<double>& r) { return (a * std::conj(r)).real(); }
+
+/// Elements of both tensors by a number, one after the other.
+template <typename At, typename ExpectedAt>
+Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& expectedAt, const Tolerance& tolerance) {
+    Difference result;
+    double largest = 0, excess = -std::numeric_limits<double>::infinity();
+    double dot = 0, ofActual = 0, ofExpected = 0, noise = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto a = actualAt(i);
+        const auto r = expectedAt(i);
+        const double magnitude = std::abs(r);
+        const bool finite = isFinite(a) && isFinite(r);
+        if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+        if (finite) {
+            dot += product(a, r);
+            ofActual += product(a, a);
+            ofExpected += product(r, r);
+        }
+        if (a == r || (isNan(a) && isNan(r))) continue;
+        const double absolute = finite ? std::abs(a - r) : std::numeric_limits<double>::infinity();
+        result.maxAbsolute = std::max(result.maxAbsolute, absolute);
+        if (!std::isfinite(absolute)) {
+            result.maxRelative = absolute;
+            result.ok = false;
+            continue;
+        }
+        noise += absolute * absolute;
+        if (magnitude != 0) result.maxRelative = std::max(result.maxRelative, absolute / magnitude);
+        excess = std::max(excess, absolute - tolerance.absolute - tolerance.relative * magnitude);
+    }
+    if (excess > tolerance.ofLargest * largest) result.ok = false;
+    const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
+    result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
+    result.snr = noise > 0 ? 10 * std::log10(ofExpected / noise) : result.ok ? std::numeric_limits<double>::infinity() : result.snr;
+    return result;
+}
+
+template <typename T>
+bool areDense(const Tensor& a, const Tensor& b) {
+    return a.dtype() == tensor::dtypeOf<T> && b.dtype() == tensor::dtypeOf<T> && a.isContiguous() && b.isContiguous();
+}
+
+std::complex<double> complexAt(const Tensor& tensor, std::int64_t index) {
+    const std::int64_t at = tensor.elementOffset(index);
+    if (tensor.dtype() == DType::Complex64) return std::complex<double>(tensor.data<std::complex<float>>()[at]);
+    if (tensor.dtype() == DType::Complex128) return tensor.data<std::complex<double>>()[at];
+    return {tensor.toDouble(index), 0};
+}
+
+/// Integers beyond 2^53 are not what toDouble() makes of them.
+bool equalIntegers(const Tensor& a, const Tensor& b) {
+    for (std::int64_t i = 0; i < b.numel(); ++i)
+        if (a.toInt64(i) != b.toInt64(i)) return false;
+    return true;
+}
+
+}  // namespace
+
+Tolerance Tolerances::of(DType dtype) const { return fixed ? *fixed : Tolerance{0, 0, partOfLargest(dtype, float32)}; }
+
+Tolerance Tolerances::of(DType a, DType b) const {
+    return fixed ? *fixed : Tolerance{0, 0, std::max(partOfLargest(a, float32), partOfLargest(b, float32))};
+}
+
+Difference difference(const Tensor& actual, const Tensor& expected, const Tolerance& tolerance) {
+    if (expected.dtype() == DType::String || actual.dtype() == DType::String) {
+        Difference result;
+        result.ok = tensor::identical(actual, expected);
+        return result;
+    }
+    const std::int64_t count = expected.numel();
+    if (areDense<float>(actual, expected)) {
+        const float *a = actual.data<float>(), *r = expected.data<float>();
+        return compare(count, [a](std::int64_t i) -> double { return a[i]; }, [r](std::int64_t i) -> double { return r[i]; }, tolerance);
+    }
+    if (tensor::isComplex(actual.dtype()) || tensor::isComplex(expected.dtype())) {
+        return compare(count, [&](std::int64_t i) { return complexAt(actual, i); }, [&](std::int64_t i) { return complexAt(expected, i); }, tolerance);
+    }
+    Difference result = compare(count, [&](std::int64_t i) { return actual.toDouble(i); }, [&](std::int64_t i) { return expected.toDouble(i); }, tolerance);
+    const bool exact = tolerance.absolute == 0 && tolerance.relative == 0 && tolerance.ofLargest == 0;
+    if (exact && result.ok && tensor::isInteger(actual.dtype()) && tensor::isInteger(expected.dtype())) result.ok = equalIntegers(actual, expected);
+    return result;
+}
+
+}  // namespace sonde::analysis
