@@ -1,6 +1,7 @@
 #include "ui/canvas/card_labels.h"
 
 #include "core/analysis/node_measures.h"
+#include "core/analysis/weight_positions.h"
 #include "ui/canvas/item_text.h"
 #include "ui/models/node_text.h"
 
@@ -22,9 +23,16 @@ QString inputsText(const InternalGraph& graph, const Expr& expr) {
 }
 
 QString parametersText(const InternalGraph& graph, const Expr& expr) {
+    // Without a document (pictures of the command line): what stands in positions of weights.
     std::int64_t count = 0;
-    for (const graph::NodeId input : expr.inputs)
-        if (graph.expr(graph.node(input).producer).isParameter) count += analysis::elementCount(graph.node(input)).value_or(0);
+    for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
+        const analysis::WeightPosition position = analysis::weightPosition(expr, i);
+        if (position == analysis::WeightPosition::None || position == analysis::WeightPosition::Statistic) continue;
+        expr.arguments[i].forEachNode([&](graph::NodeId input) {
+            const graph::Node& node = graph.node(input);
+            if (graph.expr(node.producer).isParameter && tensor::isFloating(node.type.dtype)) count += analysis::elementCount(node).value_or(0);
+        });
+    }
     return count > 0 ? models::nodeColumnText(models::ParametersColumn, static_cast<double>(count)) : QString();
 }
 
@@ -62,7 +70,8 @@ std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rule
     labels->rules = rules;
     for (const context::LabelField& field : context::labelFields()) {
         const int column = models::nodeColumnIndex(field.name);
-        if (!field.ofRun || column < 0) continue;
+        const bool isCounted = context && field.name == QLatin1String("parameters");
+        if ((!field.ofRun && !isCounted) || column < 0) continue;
         const QString braces = u'{' + field.name + u'}';
         bool used = false;
         for (const context::LabelRule& rule : rules)

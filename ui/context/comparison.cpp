@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/io/npz/npz.h"
 #include "ui/context/count_text.h"
@@ -31,34 +30,24 @@ std::vector<tensor::Value> inputsFor(const graph::InternalGraph& graph, const Me
     return values;
 }
 
-/// The values of a reference file by node; every case counts, the worst of each node stands.
-RunDifferences ofReference(const graph::InternalGraph& graph, const std::vector<analysis::ComparedCase>& cases) {
-    RunDifferences result;
-    result.ofNode.resize(graph.nodeCount());
-    for (const analysis::ComparedCase& one : cases) {
-        if (one.error && !result.error) result.error = one.error;
-        for (const analysis::ComparedValue& value : one.values) {
-            if (!value.node.valid() || value.node.index() >= result.ofNode.size()) continue;
-            auto& known = result.ofNode[value.node.index()];
-            if (!known) known.emplace();
-            known->maxAbsolute = std::max(known->maxAbsolute, value.maxAbsolute);
-            known->maxRelative = std::max(known->maxRelative, value.maxRelative);
-            known->ok = known->ok && value.ok;
-            if (known->note.empty()) known->note = value.note;
-        }
-    }
-    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId()))
-        for (const graph::NodeId node : graph.expr(id).outputs) {
-            const auto& known = result.ofNode[node.index()];
-            if (!known) continue;
-            ++result.compared;
-            if (!known->ok && result.differing++ == 0) result.firstDiverging = node;
-        }
-    return result;
+bool same(const tensor::Value& a, const tensor::Value& b) {
+    if (a.kind() != b.kind()) return false;
+    return a.isTensor() ? tensor::identical(a.tensor(), b.tensor()) : a.text() == b.text();
 }
 
-base::Result<RunDifferences> compareWithReference(const document::Document& document, const std::string& path,
-                                                  const analysis::Tolerance& tolerance, exec::Runner& runner, const base::WorkContext& work) {
+bool same(const std::vector<tensor::Value>& a, const std::vector<tensor::Value>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) { return same(one, other); });
+}
+
+std::vector<InputSpec> specsOf(const InspectorContext& context) {
+    std::vector<InputSpec> specs;
+    for (const ModelInput& input : context.inputs()) specs.push_back(input.spec);
+    return specs;
+}
+
+base::Result<std::vector<analysis::ComparedCase>> casesOf(const document::Document& document, const std::string& path,
+                                                          const analysis::Tolerances& tolerances, exec::Runner& runner,
+                                                          const base::WorkContext& work) {
     SONDE_ASSIGN(const auto npz, io::NpzFile::open(path));
     analysis::ComparedModel model;
     model.graph = document.graph;
@@ -66,39 +55,58 @@ base::Result<RunDifferences> compareWithReference(const document::Document& docu
     for (const document::NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
     for (const document::NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
     const analysis::ReferenceValues reference{npz.keys(), [&](const std::string& key) { return npz.read(key); }};
-    SONDE_ASSIGN(const auto cases, analysis::compare(model, reference, tolerance, runner, work));
-    return ofReference(*document.graph, cases);
+    return analysis::compare(model, reference, tolerances, runner, work);
 }
 
 }  // namespace
 
 Comparison::Comparison(InspectorContext& context) : QObject(&context), m_context(context) {
     connect(&context, &InspectorContext::documentLeft, this, &Comparison::clear);
-    connect(&context, &InspectorContext::runFinished, this, [this] {
-        if (m_again && m_context.runState() == RunState::Finished) m_again();
-    });
+    connect(&context, &InspectorContext::inputsChanged, this, &Comparison::followInputs);
+    connect(&context, &InspectorContext::runStarted, this, [this] { makeStale(tr("the model is run again")); });
+    connect(&context, &InspectorContext::runFinished, this, &Comparison::followRun);
 }
 
 Comparison::~Comparison() { m_job.abandon(); }
 
-const NodeDifference* Comparison::of(graph::NodeId node) const {
+QString Comparison::runText() const { return isKnown() && !isStale() ? tr("compared with %1").arg(m_title) : QString(); }
+
+const NodeDifference* Comparison::lastOf(graph::NodeId node) const {
     if (!m_known || !node.valid() || node.index() >= m_known->ofNode.size()) return nullptr;
     const auto& found = m_known->ofNode[node.index()];
     return found ? &*found : nullptr;
 }
 
+const std::vector<graph::NodeId>& Comparison::diverging() const {
+    static const std::vector<graph::NodeId> none;
+    return m_known ? m_known->diverging : none;
+}
+
 std::vector<graph::NodeId> Comparison::worstFirst() const {
-    std::vector<graph::NodeId> nodes;
-    for (std::size_t i = 0; m_known && i < m_known->ofNode.size(); ++i)
-        if (m_known->ofNode[i] && !m_known->ofNode[i]->ok) nodes.emplace_back(i);
-    std::stable_sort(nodes.begin(), nodes.end(), [this](graph::NodeId a, graph::NodeId b) { return of(a)->maxAbsolute > of(b)->maxAbsolute; });
+    std::vector<graph::NodeId> nodes = diverging();
+    const auto worse = [this](graph::NodeId a, graph::NodeId b) {
+        const NodeDifference &one = *lastOf(a), &other = *lastOf(b);
+        if (std::isinf(one.maxAbsolute) != std::isinf(other.maxAbsolute)) return std::isinf(one.maxAbsolute);
+        return one.maxAbsolute > other.maxAbsolute;
+    };
+    std::stable_sort(nodes.begin(), nodes.end(), worse);
     return nodes;
 }
 
-void Comparison::setTolerance(const analysis::Tolerance& tolerance) {
-    if (tolerance.relative == m_tolerance.relative && tolerance.absolute == m_tolerance.absolute) return;
-    m_tolerance = tolerance;
-    if (m_again) m_again();
+void Comparison::setTolerances(const analysis::Tolerances& tolerances) {
+    const auto fixed = [](const analysis::Tolerances& of) { return of.fixed.value_or(analysis::Tolerance{-1, -1, -1}); };
+    const analysis::Tolerance before = fixed(m_tolerances), now = fixed(tolerances);
+    const bool equal = before.relative == now.relative && before.absolute == now.absolute && before.ofLargest == now.ofLargest;
+    if (equal && tolerances.float32 == m_tolerances.float32) return;
+    m_tolerances = tolerances;
+    const bool isCurrent = isKnown() && !isStale();
+    makeStale(tr("the tolerance was changed"));
+    // One with a reference would take its inputs again, in place of what the user has given since.
+    if (isCurrent || m_followsRuns) again();
+}
+
+void Comparison::again() {
+    if (const auto again = m_again) again();
 }
 
 void Comparison::keepRun() {
@@ -109,63 +117,123 @@ void Comparison::keepRun() {
 }
 
 void Comparison::withKeptRun() {
-    if (!hasKeptRun() || !m_context.hasModel()) return;
-    compareWith(tr("the kept run"), m_kept);
+    if (!hasKeptRun()) return;
+    compareWith(tr("the kept run"), [kept = m_kept](const MeasuredRun&) { return kept; });
     m_again = [this] { withKeptRun(); };
 }
 
 void Comparison::withBeforePasses() {
     const auto& whole = m_context.wholeDocument();
     if (!whole || !whole->original) return;
-    const MeasuredRun given{m_context.document()->graph, m_context.inputValues()};
-    compareWith(tr("the model before its passes"), {whole->original, inputsFor(*whole->original, given)});
+    compareWith(tr("the model before its passes"), [original = whole->original](const MeasuredRun& actual) {
+        return MeasuredRun{original, inputsFor(*original, actual)};
+    });
     m_again = [this] { withBeforePasses(); };
 }
 
 void Comparison::withFile(const QString& path) {
     if (!m_context.hasModel()) return;
-    const MeasuredRun actual{m_context.document()->graph, m_context.inputValues()};
-    begin(QFileInfo(path).fileName(), [actual, document = m_context.document(), file = path.toStdString(), tolerance = m_tolerance,
-                                       threads = m_context.threads(), npz = path.endsWith(QLatin1String(".npz"), Qt::CaseInsensitive)](const base::WorkContext& work) -> Outcome {
-        exec::Runner runner(static_cast<std::size_t>(threads));
-        const auto compared = [&]() -> base::Result<RunDifferences> {
-            if (npz) return compareWithReference(*document, file, tolerance, runner, work);
-            SONDE_ASSIGN(const auto other, document::open(file, {}, work));
-            return analysis::compareRuns(actual, {other->graph, inputsFor(*other->graph, actual)}, tolerance, runner, work);
-        };
-        base::Result<RunDifferences> found = compared();
-        if (!found) return {nullptr, std::move(found).error()};
-        return {std::make_shared<const RunDifferences>(std::move(found).value()), {}};
-    });
     m_again = [this, path] { withFile(path); };
-}
-
-void Comparison::compareWith(const QString& title, MeasuredRun reference) {
-    begin(title, [actual = MeasuredRun{m_context.document()->graph, m_context.inputValues()}, reference = std::move(reference),
-                  tolerance = m_tolerance, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+    if (!path.endsWith(QLatin1String(".npz"), Qt::CaseInsensitive)) {
+        m_followsRuns = true;
+        whenRun([this, path] {
+            begin(QFileInfo(path).fileName(), [actual = MeasuredRun{m_context.document()->graph, m_context.runInputs()}, file = path.toStdString(),
+                                               tolerances = m_tolerances, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+                auto other = document::open(file, {}, work);
+                if (!other) return {.known = {}, .error = std::move(other).error(), .inputs = {}, .inputValues = {}};
+                exec::Runner runner(static_cast<std::size_t>(threads));
+                auto found = analysis::compareRuns(actual, {(*other)->graph, inputsFor(*(*other)->graph, actual)}, tolerances, runner, work);
+                if (!found) return {.known = {}, .error = std::move(found).error(), .inputs = {}, .inputValues = {}};
+                return {.known = std::make_shared<const RunDifferences>(std::move(*found)), .error = {}, .inputs = {}, .inputValues = actual.inputs};
+            });
+        });
+        return;
+    }
+    m_followsRuns = false;
+    begin(QFileInfo(path).fileName(), [document = m_context.document(), path, tolerances = m_tolerances,
+                                       threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
         exec::Runner runner(static_cast<std::size_t>(threads));
-        auto found = analysis::compareRuns(actual, reference, tolerance, runner, work);
-        if (!found) return {nullptr, std::move(found).error()};
-        return {std::make_shared<const RunDifferences>(std::move(found).value()), {}};
+        auto cases = casesOf(*document, path.toStdString(), tolerances, runner, work);
+        if (!cases) return {.known = {}, .error = std::move(cases).error(), .inputs = {}, .inputValues = {}};
+        // The run is that of one case: the first that differs.
+        auto shown = std::find_if(cases->begin(), cases->end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
+        if (shown == cases->end()) shown = cases->begin();
+        const bool isFirst = shown->label == "case 0";
+        InputSpec spec{isFirst ? path : path + QLatin1Char('#') + QString::fromStdString(shown->label), {}};
+        const bool hasInputs = !shown->inputs.empty();
+        return {.known = std::make_shared<const RunDifferences>(analysis::differencesOf(*document->graph, *shown)), .error = {},
+                .furtherCases = cases->size() - 1, .inputs = hasInputs ? std::optional(std::move(spec)) : std::nullopt, .inputValues = std::move(shown->inputs)};
     });
 }
 
-void Comparison::begin(const QString& title, std::function<Outcome(const base::WorkContext&)> work) {
+void Comparison::compareWith(const QString& title, const std::function<MeasuredRun(const MeasuredRun&)>& reference) {
+    if (!m_context.hasModel()) return;
+    m_followsRuns = true;
+    whenRun([this, title, reference] {
+        const MeasuredRun actual{m_context.document()->graph, m_context.runInputs()};
+        begin(title, [actual, reference, tolerances = m_tolerances, threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
+            exec::Runner runner(static_cast<std::size_t>(threads));
+            auto found = analysis::compareRuns(actual, reference(actual), tolerances, runner, work);
+            if (!found) return {.known = {}, .error = std::move(found).error(), .inputs = {}, .inputValues = {}};
+            return {.known = std::make_shared<const RunDifferences>(std::move(*found)), .error = {}, .inputs = {}, .inputValues = actual.inputs};
+        });
+    });
+}
+
+void Comparison::whenRun(std::function<void()> then) {
+    const bool isThere = !m_context.isRunning() && m_context.recording() && m_context.runState() != RunState::Cancelled &&
+                         same(m_context.runInputs(), m_context.inputValues());
+    if (isThere) return then();
+    m_job.abandon();
+    m_afterRun = std::move(then);
+    if (!m_context.isRunning()) m_context.run();
+}
+
+void Comparison::begin(const QString& title, Work work) {
     m_wantedTitle = title;
     m_job.start(std::move(work), [this](Outcome outcome) { take(std::move(outcome)); });
+    Q_EMIT changed();
 }
 
 void Comparison::take(Outcome outcome) {
     if (outcome.error) {
         if (outcome.error->kind != base::ErrorKind::Cancelled) m_context.report(*outcome.error);
+        Q_EMIT changed();
         return;
     }
+    if (outcome.inputs) return adoptInputs(std::move(outcome));
+    publish(std::move(outcome));
+}
+
+/// The model's own inputs become those of the reference, and the run of them is what all panels show.
+void Comparison::adoptInputs(Outcome outcome) {
+    QStringList names;
+    for (const ModelInput& input : m_context.inputs()) names << input.name;
+    const auto arrived = [this, outcome] {
+        if (same(m_context.runInputs(), outcome.inputValues)) return publish(outcome);
+        m_context.report(Message{base::Severity::Warning, tr("Not compared with %1: the run has other inputs than the reference").arg(m_wantedTitle), {}, {}, {}});
+        Q_EMIT changed();
+    };
+    m_afterRun = nullptr;
+    for (const QString& name : names)
+        if (const ModelInput* input = m_context.input(name); input && !(input->spec == *outcome.inputs)) m_context.setInputSpec(name, *outcome.inputs);
+    m_afterRun = arrived;
+    m_context.run();
+}
+
+void Comparison::publish(Outcome outcome) {
     m_known = std::move(outcome.known);
+    m_inputs = std::move(outcome.inputValues);
+    m_specs = specsOf(m_context);
+    m_staleReason.clear();
     m_title = m_wantedTitle;
     Message message;
     message.severity = differing() > 0 ? base::Severity::Warning : base::Severity::Info;
-    message.text = differing() > 0 ? tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title)
-                                   : tr("%1 values agree with %2").arg(countText(compared()), m_title);
+    message.text = m_known->error  ? tr("Compared with %1 only as far as it ran: %2 of %3 values differ").arg(m_title, countText(differing()), countText(compared()))
+                   : differing() > 0 ? tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title)
+                                     : tr("%1 values agree with %2").arg(countText(compared()), m_title);
+    if (m_known->error) message.severity = base::Severity::Error;
+    if (outcome.furtherCases > 0) message.hint = tr("This is one of %1 cases of the file; sonde check compares all").arg(outcome.furtherCases + 1);
     message.node = firstDiverging();
     if (message.node.valid()) message.where = tr("first: %1").arg(QString::fromStdString(m_context.graph().node(message.node).name));
     m_context.report(message);
@@ -173,10 +241,49 @@ void Comparison::take(Outcome outcome) {
     Q_EMIT changed();
 }
 
+void Comparison::followInputs() {
+    if (isKnown() && !m_afterRun && specsOf(m_context) != m_specs) makeStale(tr("the inputs were changed"));
+}
+
+/// A run on the same inputs has the same values: what was compared holds for it. Of a run on others it is made again, unless
+/// what it was compared with belongs to its own inputs.
+void Comparison::followRun() {
+    if (const auto then = std::exchange(m_afterRun, nullptr)) {
+        if (m_context.runState() == RunState::Finished || m_context.runState() == RunState::Failed) return then();
+        Q_EMIT changed();
+        return;
+    }
+    if (!isKnown() || !m_context.recording()) return;
+    if (m_context.runState() == RunState::Finished && same(m_context.runInputs(), m_inputs)) {
+        m_specs = specsOf(m_context);
+        m_staleReason.clear();
+        Q_EMIT changed();
+    } else if (m_context.runState() == RunState::Finished && m_followsRuns) {
+        again();
+    } else {
+        makeStale(m_context.runState() == RunState::Finished ? tr("the model was run on other inputs") : tr("the run did not finish"));
+    }
+}
+
+void Comparison::makeStale(const QString& reason) {
+    if (!isKnown() || m_staleReason == reason) return;
+    m_staleReason = reason;
+    Q_EMIT changed();
+}
+
+void Comparison::cancel() {
+    m_afterRun = nullptr;
+    m_job.cancel();
+}
+
 void Comparison::clear() {
     m_job.abandon();
     m_again = nullptr;
+    m_afterRun = nullptr;
     m_title.clear();
+    m_staleReason.clear();
+    m_inputs.clear();
+    m_specs.clear();
     if (!m_known) return;
     m_known.reset();
     Q_EMIT changed();

@@ -3,16 +3,24 @@
 #include <QObject>
 #include <QString>
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "core/analysis/measured_runs.h"
 #include "core/document/document.h"
+#include "ui/context/input_spec.h"
 #include "ui/context/job.h"
 
 namespace sonde::context {
 
 class InspectorContext;
 
-/// How far the values of the open model are from others: those of a reference file, of a run that was kept, of the model
-/// before its passes, or of another model. Computed in the background by runs of its own (see analysis::compareRuns()).
+/// How far the values of the run that is shown are from others: those of a reference file, of a run that was kept, of the
+/// model before its passes, or of another model. A comparison is a run of its own: the inputs that it is made on become the
+/// window's inputs, the model is run on them, and every panel shows that run. When anything changes after that (inputs, a
+/// further run, tolerances) it is stale until it was made again; of another model there is none.
 class Comparison : public QObject {
     Q_OBJECT
   public:
@@ -20,49 +28,79 @@ class Comparison : public QObject {
     ~Comparison() override;
 
     bool isKnown() const { return m_known != nullptr; }
-    bool isActive() const { return m_job.isActive(); }
+    /// Known, but of another run than the one that is shown; see staleReason().
+    bool isStale() const { return isKnown() && !m_staleReason.isEmpty(); }
+    const QString& staleReason() const { return m_staleReason; }
+    bool isActive() const { return m_job.isActive() || m_afterRun != nullptr; }
     /// With what: "resnet18.npz", "the kept run"; empty if nothing is known.
     const QString& title() const { return m_title; }
-    const analysis::NodeDifference* of(graph::NodeId node) const;
+    /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other run.
+    QString runText() const;
+    /// Of a node in the run that is shown; null if it was not compared, or the comparison is stale.
+    const analysis::NodeDifference* of(graph::NodeId node) const { return isStale() ? nullptr : lastOf(node); }
+    /// The same of the last comparison, stale or not.
+    const analysis::NodeDifference* lastOf(graph::NodeId node) const;
     std::size_t compared() const { return m_known ? m_known->compared : 0; }
     std::size_t differing() const { return m_known ? m_known->differing : 0; }
     graph::NodeId firstDiverging() const { return m_known ? m_known->firstDiverging : graph::NodeId(); }
-    /// Nodes above the tolerance, the worst first.
+    /// Nodes above the tolerance in order of execution.
+    const std::vector<graph::NodeId>& diverging() const;
+    /// The same, the worst first: by the part of the noise in the value (SNR), then by the absolute difference.
     std::vector<graph::NodeId> worstFirst() const;
     bool hasKeptRun() const { return m_kept.graph != nullptr; }
-    const analysis::Tolerance& tolerance() const { return m_tolerance; }
-    void setTolerance(const analysis::Tolerance& tolerance);
+    const analysis::Tolerances& tolerances() const { return m_tolerances; }
+    void setTolerances(const analysis::Tolerances& tolerances);
+    /// The same tolerance for all element types.
+    void setTolerance(const analysis::Tolerance& tolerance) { setTolerances(tolerance); }
 
   public Q_SLOTS:
     /// Remembers the model and the last run's inputs (before one: the present ones), to be compared with later.
     void keepRun();
     void withKeptRun();
     void withBeforePasses();
-    /// An .npz with reference values, or another model.
+    /// An .npz with reference values, whose inputs become the window's, or another model, which gets the present inputs.
     void withFile(const QString& path);
+    /// Makes the last comparison again.
+    void again();
     void clear();
-    void cancel() { m_job.cancel(); }
+    void cancel();
 
   Q_SIGNALS:
-    /// Differences are there, or gone.
+    /// Differences are there, stale, or gone; or a comparison has begun or ended without any.
     void changed();
 
   private:
     struct Outcome {
         std::shared_ptr<const analysis::RunDifferences> known;
         std::optional<base::Error> error;
+        std::size_t furtherCases = 0;               ///< of a reference file that were not taken
+        std::optional<InputSpec> inputs;            ///< where the run's inputs come from, if they are not the window's
+        std::vector<tensor::Value> inputValues;
     };
-    void begin(const QString& title, std::function<Outcome(const base::WorkContext&)> work);
+    using Work = std::function<Outcome(const base::WorkContext&)>;
+
+    void begin(const QString& title, Work work);
     void take(Outcome outcome);
-    void compareWith(const QString& title, analysis::MeasuredRun reference);
+    void adoptInputs(Outcome outcome);
+    void publish(Outcome outcome);
+    void compareWith(const QString& title, const std::function<analysis::MeasuredRun(const analysis::MeasuredRun&)>& reference);
+    /// Calls `then` with a run on the present inputs: the last one, or a new one.
+    void whenRun(std::function<void()> then);
+    void followInputs();
+    void followRun();
+    void makeStale(const QString& reason);
 
     InspectorContext& m_context;
     Job m_job;
-    QString m_title, m_wantedTitle;
+    QString m_title, m_wantedTitle, m_staleReason;
     std::shared_ptr<const analysis::RunDifferences> m_known;
+    std::vector<tensor::Value> m_inputs;     ///< that it was made on
+    std::vector<InputSpec> m_specs;          ///< what the window's inputs were then
     analysis::MeasuredRun m_kept;
-    analysis::Tolerance m_tolerance;
-    std::function<void()> m_again;  ///< the same comparison, after another run
+    analysis::Tolerances m_tolerances;
+    std::function<void()> m_again;           ///< the same comparison once more
+    bool m_followsRuns = false;              ///< whether it can be made of a run on any inputs
+    std::function<void()> m_afterRun;        ///< waits for a run
 };
 
 }  // namespace sonde::context

@@ -20,7 +20,7 @@ namespace sonde::models {
 
 using context::InspectorContext;
 
-ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : QAbstractItemModel(parent) {
+ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : QAbstractItemModel(parent), m_context(context) {
     const auto take = [this, &context] {
         beginResetModel();
         m_tree = context.hasModel() ? context.document()->modules : nullptr;
@@ -37,17 +37,19 @@ ModuleTreeModel::ModuleTreeModel(InspectorContext& context, QObject* parent) : Q
 
 void ModuleTreeModel::reset() {
     m_rows.clear();
-    m_parameters.clear();
+    m_counts.reset();
     if (!m_tree) return;
+    m_counts = context::countsOf(m_context.wholeDocument() ? m_context.wholeDocument() : m_context.document());
     const auto& modules = m_tree->modules();
     m_rows.assign(modules.size(), 0);
-    m_parameters.assign(modules.size(), 0);
     for (std::size_t i = 0; i < modules.size(); ++i) {
         for (std::size_t k = 0; k < modules[i].children.size(); ++k) m_rows[modules[i].children[k]] = static_cast<int>(k);
-        m_parameters[i] = m_tree->parameterCount(i, false);
     }
-    // Parents come before children, so one pass from the end sums up.
-    for (std::size_t i = modules.size(); i-- > 1;) m_parameters[modules[i].parent] += m_parameters[i];
+}
+
+const analysis::ModuleSums& ModuleTreeModel::sums(std::size_t module) const {
+    static const analysis::ModuleSums none;
+    return m_counts && module < m_counts->ofModule.size() ? m_counts->ofModule[module] : none;
 }
 
 QModelIndex ModuleTreeModel::indexOf(const QString& qualname) const {
@@ -92,7 +94,10 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) {
         QString text = module.qualname.empty() ? tr("The whole model") : shown(module.qualname);
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
-        if (m_parameters[id] > 0) text += QLatin1Char('\n') + tr("%1 parameters").arg(context::countText(m_parameters[id]));
+        const analysis::ModuleSums& sums = this->sums(id);
+        if (sums.parameters.elements > 0) text += QLatin1Char('\n') + tr("Parameters: %1").arg(context::storedText(sums.parameters));
+        if (sums.tied > 0) text += QLatin1Char('\n') + tr("%1 of them are tied: another module has them, too, and a total counts them once").arg(context::countText(sums.tied));
+        if (sums.buffers.elements > 0) text += QLatin1Char('\n') + tr("Buffers: %1").arg(context::storedText(sums.buffers));
         if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
         if (!module.visited) text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
         if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
@@ -104,7 +109,7 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         case NameColumn:
             return id == 0 ? m_rootName : oneLine(qualname.mid(qualname.lastIndexOf(QLatin1Char('.')) + 1));
         case ClassColumn: return shortClass(module.moduleClass);
-        case ParametersColumn: return m_parameters[id] == 0 ? QString() : shortCount(m_parameters[id]);
+        case ParametersColumn: return sums(id).parameters.elements == 0 ? QString() : shortCount(sums(id).parameters.elements);
         default: return {};
     }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/context/inspector_context.h"
+#include "ui/context/model_counts.h"
 #include "ui/models/roles.h"
 
 namespace sonde::models {
@@ -30,10 +31,12 @@ class ModuleTreeModel : public QAbstractItemModel {
 
   private:
     void reset();
+    const analysis::ModuleSums& sums(std::size_t module) const;
 
+    context::InspectorContext& m_context;
     std::shared_ptr<const graph::ModuleTree> m_tree;
     std::vector<int> m_rows;                 ///< of each module among its siblings
-    std::vector<std::int64_t> m_parameters;  ///< of each module and all below
+    std::shared_ptr<const analysis::ModelCounts> m_counts;
     QString m_rootName;
 };
 

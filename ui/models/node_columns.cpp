@@ -9,6 +9,7 @@
 #include "core/ops/registry/registry.h"
 #include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
+#include "ui/context/model_counts.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/node_stats.h"
 #include "ui/models/node_text.h"
@@ -94,7 +95,7 @@ void NodeMeasures::reset() {
 }
 
 const std::vector<std::int64_t>& NodeMeasures::parameters() const {
-    if (m_parameters.empty()) m_parameters = analysis::parameterCounts(graph());
+    if (m_parameters.empty()) m_parameters = context::countsOf(m_context.document())->ofExpr;
     return m_parameters;
 }
 

@@ -19,6 +19,7 @@ SearchResult searchNodes(const context::InspectorContext& context, const QString
     facts.recording = context.recording().get();
     facts.value = [&context](NodeId node) { return context.value(node); };
     facts.watched = [&context](NodeId node) { return context.isWatched(node); };
+    facts.modules = context.document()->modules.get();
     result.nodes = query->run(context.graph(), facts);
     return result;
 }

@@ -129,7 +129,8 @@ class MainWindow : public QMainWindow {
     void cancelWork();
     void printPicture();
     void compareWithFile();
-    void goToDifference(int step);
+    void followComparison();
+    void goToDifference(const std::vector<graph::NodeId>& nodes, int step);
     void showText();
     void showLabels();
     void measureIfNeeded();
@@ -171,6 +172,8 @@ class MainWindow : public QMainWindow {
     std::map<QString, QDockWidget*> m_docks;
     QByteArray m_dockState;      ///< while the docks are out of the way
     bool m_docksShown = true;
+    bool m_showsComparison = false;
+    QString m_colorBefore;       ///< what gave the colours before a comparison did
     context::Message m_bannerMessage;
     bool m_bannerReloads = false;
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before

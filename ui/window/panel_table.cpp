@@ -1,5 +1,6 @@
 #include "ui/window/panel_table.h"
 
+#include "ui/panels/comparison/comparison_panel.h"
 #include "ui/panels/inputs/inputs_panel.h"
 #include "ui/panels/instances/instances_panel.h"
 #include "ui/panels/log/log_panel.h"
@@ -18,7 +19,7 @@ const std::vector<panels::PanelInfo>& panelTable() {
     static const std::vector<panels::PanelInfo> table{
         panels::moduleTreePanel(), panels::inputsPanel(),    panels::nodeDetailsPanel(), panels::tensorViewerPanel(),
         panels::watchListPanel(),  panels::nodeTablePanel(), panels::operatorsPanel(),   panels::instancesPanel(),
-        panels::logPanel(),
+        panels::comparisonPanel(), panels::logPanel(),
         panels::tracingPanel(),  panels::passesPanel(),
     };
     return table;

@@ -2,6 +2,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QSplitter>
 
@@ -137,13 +138,36 @@ void MainWindow::bindCompareActions() {
     m_actions.bind("compare.passes", this, [&comparison] { comparison.withBeforePasses(); });
     m_actions.bind("compare.file", this, [this] { compareWithFile(); });
     m_actions.bind("compare.clear", this, [&comparison] { comparison.clear(); });
-    m_actions.bind("compare.next", this, [this] { goToDifference(1); });
-    m_actions.bind("compare.previous", this, [this] { goToDifference(-1); });
-    connect(&comparison, &context::Comparison::changed, this, [this] {
-        // Differences are to be seen at once: as colours, and the worst of them first.
-        if (m_context.comparison().isKnown() && m_context.colorBy() != QLatin1String("relative"))
+    m_actions.bind("compare.again", this, [&comparison] { comparison.again(); });
+    m_actions.bind("compare.next", this, [this, &comparison] { goToDifference(comparison.diverging(), 1); });
+    m_actions.bind("compare.previous", this, [this, &comparison] { goToDifference(comparison.diverging(), -1); });
+    m_actions.bind("compare.worst", this, [this, &comparison] { goToDifference(comparison.worstFirst(), 1); });
+    connect(&comparison, &context::Comparison::changed, this, &MainWindow::followComparison);
+    connect(&m_context, &context::InspectorContext::documentOpened, this, &MainWindow::followComparison);
+}
+
+/// Differences are to be seen at once, as a list and as colours; both go with them.
+void MainWindow::followComparison() {
+    using Source = models::NodeColumn::Source;
+    const context::Comparison& comparison = m_context.comparison();
+    const int column = models::nodeColumnIndex(m_context.colorBy());
+    const bool colored = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
+    if (comparison.isKnown() == m_showsComparison) return;
+    m_showsComparison = comparison.isKnown();
+    QDockWidget* list = dock(QStringLiteral("comparison"));
+    if (m_showsComparison) {
+        if (!colored) {
+            m_colorBefore = m_context.colorBy();
             m_actions.action(QStringLiteral("view.color_difference"))->trigger();
-    });
+        }
+        if (m_docksShown) {
+            list->show();
+            list->raise();
+        }
+    } else {
+        if (colored) m_context.setColorBy(m_colorBefore.isEmpty() ? QStringLiteral("category") : m_colorBefore);
+        list->hide();
+    }
 }
 
 void MainWindow::compareWithFile() {
@@ -155,13 +179,12 @@ void MainWindow::compareWithFile() {
     dialog->open();
 }
 
-void MainWindow::goToDifference(int step) {
-    const std::vector<graph::NodeId> worst = m_context.comparison().worstFirst();
-    if (worst.empty()) return;
-    const int count = static_cast<int>(worst.size());
-    const auto found = std::find(worst.begin(), worst.end(), m_context.selection().node);
-    const int at = found == worst.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - worst.begin());
-    m_context.navigateTo(worst[static_cast<std::size_t>(((at + step) % count + count) % count)]);
+void MainWindow::goToDifference(const std::vector<graph::NodeId>& nodes, int step) {
+    if (nodes.empty()) return;
+    const int count = static_cast<int>(nodes.size());
+    const auto found = std::find(nodes.begin(), nodes.end(), m_context.selection().node);
+    const int at = found == nodes.end() ? (step > 0 ? -1 : 0) : static_cast<int>(found - nodes.begin());
+    m_context.navigateTo(nodes[static_cast<std::size_t>(((at + step) % count + count) % count)]);
 }
 
 }  // namespace sonde::window

@@ -2,13 +2,19 @@
 // are worked by hand or are those of PyTorch's reference files.
 
 #include <QAction>
+#include <QCheckBox>
+#include <QDockWidget>
+#include <QTableView>
 
+#include "core/io/npz/npz.h"
 #include "tests/support/window_fixture.h"
 #include "ui/canvas/coloring.h"
 #include "ui/canvas/legend.h"
 #include "ui/context/comparison.h"
 #include "ui/context/value_measures.h"
 #include "ui/models/operator_table_model.h"
+#include "ui/panels/comparison/comparison_panel.h"
+#include "ui/panels/node_details/node_details_panel.h"
 #include "ui/panels/node_table/node_table_panel.h"
 #include "ui/theme/scales.h"
 
@@ -30,6 +36,8 @@ class TestColourCompare : public test::WindowFixture {
     void badElementsHaveAMark();
     void twoRunsAreCompared();
     void aReferenceFileIsComparedWith();
+    void aComparisonIsARunOfItsOwn();
+    void theListIsSorted();
     void aModelIsComparedWith();
     void passesAreComparedWith();
     void calledModulesAreCountedOnce();
@@ -145,15 +153,17 @@ void TestColourCompare::twoRunsAreCompared() {
     settle();
     QVERIFY(comparison.firstDiverging() == node("op:Conv"));
     QVERIFY(flags(node("op:Conv")) & canvas::kDiffers);
-    // F7 goes to the worst, then to the next.
+    // F7 goes to the first in order of execution, then to the next; Ctrl+F7 to the worst.
     key(Qt::Key_F7);
-    const graph::NodeId worst = context().selection().node;
+    QVERIFY(context().selection().node == comparison.firstDiverging());
     key(Qt::Key_F7);
-    const graph::NodeId next = context().selection().node;
-    QVERIFY(worst != next);
-    QVERIFY(comparison.of(worst)->maxAbsolute >= comparison.of(next)->maxAbsolute);
+    QVERIFY(context().selection().node == comparison.diverging()[1]);
     key(Qt::Key_F7, Qt::ShiftModifier);
-    QVERIFY(context().selection().node == worst);
+    QVERIFY(context().selection().node == comparison.firstDiverging());
+    context().clearSelection();
+    key(Qt::Key_F7, Qt::ControlModifier);
+    const graph::NodeId worst = context().selection().node;
+    for (const graph::NodeId node : comparison.diverging()) QVERIFY(comparison.of(node)->maxAbsolute <= comparison.of(worst)->maxAbsolute);
     key(Qt::Key_X, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(!comparison.isKnown());
 }
@@ -168,6 +178,87 @@ void TestColourCompare::aReferenceFileIsComparedWith() {
     // A tolerance that nothing can meet: what is compared differs.
     context().comparison().setTolerance({0, 0});
     QTRY_VERIFY_WITH_TIMEOUT(context().comparison().differing() > 0, 60000);
+}
+
+/// What is coloured, listed and shown is one run, on the reference's input; anything else makes the comparison stale.
+void TestColourCompare::aComparisonIsARunOfItsOwn() {
+    open(file("resnet18_slim.onnx"));
+    run();  // on random numbers
+    context::Comparison& comparison = context().comparison();
+    QDockWidget* list = m_window->dock(QStringLiteral("comparison"));
+    QVERIFY(list->isHidden());
+    const QString reference = file("resnet18_slim.npz");
+    comparison.setTolerance({0, 0});
+    comparison.withFile(reference);
+    QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown(), 60000);
+    settle();
+    QVERIFY(!comparison.isStale());
+    QVERIFY(!list->isHidden());
+    // Its input is the window's, and the run that is shown was made on it.
+    QCOMPARE(context().inputs().front().spec.source, reference);
+    const auto npz = io::NpzFile::open(reference.toStdString());
+    QVERIFY(npz);
+    const auto given = npz->read("in." + context().inputs().front().name.toStdString());
+    QVERIFY(given);
+    QVERIFY(tensor::identical(context().runInputs().front().tensor(), *given));
+    // The list has what differs; a row leads to its node, whose value and difference are told.
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(list->widget());
+    QVERIFY(panel->summary().contains(QStringLiteral("values differ from resnet18_slim.npz")));
+    QCOMPARE(panel->model().rowCount(), static_cast<int>(comparison.differing()));
+    panel->view()->setCurrentIndex(panel->view()->model()->index(0, 0));
+    settle();
+    const graph::NodeId first = comparison.firstDiverging();
+    QVERIFY(context().selection().node == first);
+    QTRY_VERIFY(context().value(first));
+    auto* details = qobject_cast<panels::NodeDetailsPanel*>(m_window->panel(QStringLiteral("details")));
+    QVERIFY(details->text().contains(QStringLiteral("compared with resnet18_slim.npz")));
+    QVERIFY(details->text().contains(QStringLiteral("differs first here")));
+    QVERIFY(details->text().contains(QStringLiteral("Cosine")));
+    // The same input again: the same values, so it holds. Another one: it does not.
+    run();
+    QTRY_VERIFY(!comparison.isStale());
+    QVERIFY(flags(first) & canvas::kDiffers);
+    context().setInputSpec(context().inputs().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    settle();
+    QVERIFY(comparison.isStale());
+    QVERIFY(!comparison.of(first));
+    QVERIFY(!(flags(first) & canvas::kDiffers));
+    QVERIFY(panel->summary().startsWith(QStringLiteral("Stale")));
+    QVERIFY(!details->text().contains(QStringLiteral("compared with")));
+    run();
+    settle();
+    QVERIFY(comparison.isStale());
+    // Again: the reference's input comes back.
+    key(Qt::Key_F7, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown() && !comparison.isStale(), 60000);
+    QCOMPARE(context().inputs().front().spec.source, reference);
+    // Another model has no differences, and no colours of them.
+    QCOMPARE(context().colorBy(), QStringLiteral("difference"));
+    open(file("mlp_functional.onnx"));
+    settle();
+    QVERIFY(!comparison.isKnown());
+    QVERIFY(list->isHidden());
+    QVERIFY(context().colorBy() != QStringLiteral("difference"));
+}
+
+void TestColourCompare::theListIsSorted() {
+    open(file("resnet18_slim.onnx"));
+    context::Comparison& comparison = context().comparison();
+    comparison.setTolerance({0, 0});
+    comparison.withFile(file("resnet18_slim.npz"));
+    QTRY_VERIFY_WITH_TIMEOUT(comparison.isKnown(), 60000);
+    settle();
+    auto* panel = qobject_cast<panels::ComparisonPanel*>(m_window->panel(QStringLiteral("comparison")));
+    using models::DifferenceTableModel;
+    panel->view()->sortByColumn(DifferenceTableModel::MaxAbsolute, Qt::DescendingOrder);
+    const QAbstractItemModel* rows = panel->view()->model();
+    for (int row = 1; row < rows->rowCount(); ++row)
+        QVERIFY(rows->index(row - 1, DifferenceTableModel::MaxAbsolute).data(models::SortRole).toDouble() >=
+                rows->index(row, DifferenceTableModel::MaxAbsolute).data(models::SortRole).toDouble());
+    panel->findChild<QCheckBox*>(QStringLiteral("allValues"))->setChecked(true);
+    QVERIFY(panel->model().rowCount() > static_cast<int>(comparison.differing()) || comparison.differing() == comparison.compared());
+    QVERIFY(comparison.firstDiverging().valid());
+    QVERIFY(!comparison.of(comparison.firstDiverging())->isInherited);
 }
 
 void TestColourCompare::aModelIsComparedWith() {

@@ -5,12 +5,16 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <cmath>
 #include <set>
 
 #include "core/ops/registry/registry.h"
+#include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
+#include "ui/context/model_counts.h"
 #include "ui/context/problems.h"
 #include "ui/context/stored.h"
+#include "ui/models/difference_table_model.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
 #include "ui/theme/theme.h"
@@ -81,6 +85,7 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     connect(&context.problems(), &context::Problems::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
     connect(&m_stats, &models::NodeStats::changed, this, &NodeDetailsPanel::refreshValue);
+    connect(&context.comparison(), &context::Comparison::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&theme::Theme::instance(), &theme::Theme::changed, this, &NodeDetailsPanel::rebuild);
     rebuild();
 }
@@ -183,6 +188,7 @@ void NodeDetailsPanel::refreshValue() {
         grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
     }
     addBadValues(grid, id);
+    addDifference(grid, id);
     if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
     const exec::Failure* failure = m_context.failure(node.producer);
     if (failure) addFailure(grid, node.producer, *failure);
@@ -218,6 +224,24 @@ void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::F
     if (!failure.error.hint.empty()) grid->addRow(tr("Hint"), shown(failure.error.hint), true);
     for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMostLinks); ++i)
         grid->addRow(tr("Input %1 was").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
+}
+
+/// Which run the value is of, if it is one of a comparison, and how far it is from what it was compared with.
+void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
+    const context::Comparison& comparison = m_context.comparison();
+    if (comparison.isStale()) grid->addRow(tr("Comparison"), tr("stale: %1").arg(comparison.staleReason()));
+    if (!comparison.isKnown() || comparison.isStale()) return;
+    grid->addRow(tr("Run"), comparison.runText());
+    const analysis::NodeDifference* found = comparison.of(id);
+    if (!found) return grid->addRow(tr("Difference"), tr("nothing to compare with"));
+    const auto number = [](models::DifferenceTableModel::Column column, double of) { return models::differenceText(column, of); };
+    QString text = found->ok ? tr("agrees") : found->isInherited ? tr("differs, as an input of it does") : tr("differs first here");
+    if (!found->note.empty()) text += QStringLiteral(", ") + shown(found->note);
+    grid->addRow(tr("Difference"), text);
+    grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative").arg(number(models::DifferenceTableModel::MaxAbsolute, found->maxAbsolute),
+                                                                     number(models::DifferenceTableModel::MaxRelative, found->maxRelative)));
+    if (!std::isnan(found->cosine)) grid->addRow(tr("Cosine"), number(models::DifferenceTableModel::Cosine, found->cosine));
+    if (!std::isnan(found->snr)) grid->addRow(tr("SNR"), number(models::DifferenceTableModel::Snr, found->snr));
 }
 
 void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
@@ -337,7 +361,7 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     const graph::ModuleInfo& module = tree.module(*index);
     if (!module.failure.empty()) grid->addRow(tr("Not traced"), shown(module.failure));
     if (!module.visited) grid->addRow(tr("Not reached"), module.note.empty() ? tr("never called while tracing") : shown(module.note));
-    grid->addRow(tr("Parameters"), context::countText(tree.parameterCount(*index, true)));
+    addStored(grid, *index);
     if (!module.parameters.empty()) {
         KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
         for (std::size_t i = 0; i < std::min(module.parameters.size(), kMostLinks); ++i)
@@ -352,6 +376,19 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
         }
         if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMostLinks)));
     }
+}
+
+/// What the module and those in it store; of the root everything, and what is not a parameter of the model that is drawn.
+void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
+    const auto counts = context::countsOf(m_context.wholeDocument() ? m_context.wholeDocument() : m_context.document());
+    if (module >= counts->ofModule.size()) return;
+    const analysis::ModuleSums& sums = counts->ofModule[module];
+    grid->addRow(tr("Parameters"), context::storedText(sums.parameters));
+    if (sums.tied > 0) grid->addRow(tr("Tied"), tr("%1 of them are another module's, too").arg(context::countText(sums.tied)));
+    if (sums.buffers.elements > 0) grid->addRow(tr("Buffers"), context::storedText(sums.buffers));
+    if (module != 0) return;
+    if (counts->constants.elements > 0) grid->addRow(tr("Constants"), context::storedText(counts->constants));
+    if (counts->unread.elements > 0) grid->addRow(tr("Not used"), tr("%1 parameters are read by no operation").arg(context::countText(counts->unread.elements)));
 }
 
 void NodeDetailsPanel::refreshMarks() {

@@ -37,6 +37,8 @@ class NodeDetailsPanel : public QWidget {
     widgets::KeyValueGrid* section(const QString& title, const QString& key, int count = -1);
     void addBadValues(widgets::KeyValueGrid* grid, graph::NodeId node);
     void addFailure(widgets::KeyValueGrid* grid, graph::ExprId expr, const exec::Failure& failure);
+    void addStored(widgets::KeyValueGrid* grid, std::size_t module);
+    void addDifference(widgets::KeyValueGrid* grid, graph::NodeId node);
     void addOperation(const graph::Expr& expr);
     void addAttributes(const graph::Expr& expr);
     void addInputs(const graph::Expr& expr);

@@ -7,6 +7,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/context/comparison.h"
 #include "ui/models/module_result.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
@@ -70,6 +71,7 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
         refresh();
     });
     connect(&inspector, &InspectorContext::inputsChanged, this, &TensorViewerPanel::refresh);
+    connect(&inspector.comparison(), &context::Comparison::changed, this, &TensorViewerPanel::refresh);
     connect(&inspector, &InspectorContext::valueArrived, this, [this](graph::NodeId node) {
         if (node == m_node) refresh();
     });
@@ -110,7 +112,14 @@ void TensorViewerPanel::refresh() {
     const graph::InternalGraph& graph = m_inspector.graph();
     const QString name = models::shown(graph.node(m_node).name);
     const QString qualname = models::oneLine(m_inspector.selection().qualname);
-    m_title->setText(qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name);
+    QString title = qualname.isEmpty() || qualname == name ? name : qualname + QStringLiteral("  ·  ") + name;
+    const context::Comparison& comparison = m_inspector.comparison();
+    if (const QString run = comparison.runText(); !run.isEmpty()) {
+        title += QStringLiteral("  ·  ") + run;
+        const analysis::NodeDifference* found = comparison.of(m_node);
+        if (found) title += QStringLiteral(": ") + (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
+    }
+    m_title->setText(title);
     m_viewer->setValue(name, *value);
     m_stack->setCurrentWidget(m_page);
 }

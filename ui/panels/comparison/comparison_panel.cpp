@@ -1,0 +1,141 @@
+#include "ui/panels/comparison/comparison_panel.h"
+
+#include <QCheckBox>
+#include <QDoubleValidator>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/context/comparison.h"
+#include "ui/context/count_text.h"
+#include "ui/context/stored.h"
+#include "ui/panels/table_view.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/empty_state.h"
+#include "ui/widgets/labels.h"
+
+namespace sonde::panels {
+
+using context::Comparison;
+using context::InspectorContext;
+using models::DifferenceTableModel;
+
+namespace {
+
+const auto kToleranceKey = QStringLiteral("compare/tolerance");
+
+}  // namespace
+
+ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
+      m_view(makeTableView(tr("Differences"), m_stack)), m_summary(new widgets::ElidedLabel),
+      m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)), m_all(new QCheckBox(tr("All values"))),
+      m_tolerance(new QLineEdit), m_again(new QPushButton(tr("Compare Again"))) {
+    m_proxy.setSourceModel(&m_model);
+    m_view->setModel(&m_proxy);
+    m_view->setObjectName(QStringLiteral("differenceTable"));
+    m_view->sortByColumn(DifferenceTableModel::Order, Qt::AscendingOrder);
+    static const int widths[] = {44, 200, 170, 110, 90, 100, 100, 84, 84, 200};
+    for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
+    m_all->setObjectName(QStringLiteral("allValues"));
+    m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
+    m_again->setObjectName(QStringLiteral("compareAgain"));
+    m_again->setToolTip(tr("Make this comparison once more (Ctrl+Shift+F7)"));
+    m_tolerance->setObjectName(QStringLiteral("tolerance"));
+    m_tolerance->setAccessibleName(tr("Tolerance of float32 values"));
+    m_tolerance->setToolTip(tr("A float32 value differs when its error is more than this part of the largest magnitude in it.\n"
+                               "Other types keep their ratio to it: float16 100 times as much, bfloat16 800 times. Integers must be equal."));
+    m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
+    m_tolerance->setFixedWidth(theme::kLarge * 4);
+    bool isNumber = false;
+    const double stored = context::stored(kToleranceKey).toDouble(&isNumber);
+    analysis::Tolerances tolerances;
+    if (isNumber && stored > 0) tolerances.float32 = stored;
+    m_context.comparison().setTolerances(tolerances);
+    m_tolerance->setText(QString::number(tolerances.float32, 'g', 6));
+
+    auto* page = new QWidget;
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->addWidget(m_summary, 1);
+    top->addWidget(m_all);
+    auto* label = new QLabel(tr("&Tolerance"));
+    label->setBuddy(m_tolerance);
+    top->addWidget(label);
+    top->addWidget(m_tolerance);
+    top->addWidget(m_again);
+    auto* inner = new QVBoxLayout(page);
+    inner->setContentsMargins(0, 0, 0, 0);
+    inner->setSpacing(0);
+    inner->addLayout(top);
+    inner->addWidget(m_view);
+    m_empty->setContent(QStringLiteral("compare"), tr("Nothing is compared"),
+                        tr("Run \u203a Compare says how far every value is from a reference file, a run that was kept, or another model."), {});
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(page);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(m_stack);
+
+    connect(m_all, &QCheckBox::toggled, this, [this](bool all) { m_model.setShowsAll(all); });
+    connect(m_tolerance, &QLineEdit::editingFinished, this, &ComparisonPanel::takeTolerance);
+    connect(m_again, &QPushButton::clicked, &context.comparison(), &Comparison::again);
+    connect(&m_model, &QAbstractItemModel::modelReset, this, &ComparisonPanel::refresh);
+    connect(&context, &InspectorContext::selectionChanged, this, &ComparisonPanel::follow);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+        if (m_following || !current.isValid() || !m_context.hasModel()) return;
+        graph::NodeId node;
+        node.value = current.data(models::NodeRole).toUInt();
+        m_context.navigateTo(node);
+    });
+    refresh();
+}
+
+QString ComparisonPanel::summary() const { return m_summary->text(); }
+
+void ComparisonPanel::refresh() {
+    const Comparison& comparison = m_context.comparison();
+    const bool known = m_context.hasModel() && comparison.isKnown();
+    m_stack->setCurrentIndex(known ? 1 : 0);
+    if (!known) return;
+    QString text = comparison.differing() > 0
+                       ? tr("%1 of %2 values differ from %3").arg(context::countText(comparison.differing()), context::countText(comparison.compared()), comparison.title())
+                       : tr("%1 values agree with %2").arg(context::countText(comparison.compared()), comparison.title());
+    if (comparison.isActive()) text = tr("Comparing \u2026");
+    else if (comparison.isStale()) text = tr("Stale, %1: %2").arg(comparison.staleReason(), text);
+    m_summary->setText(text);
+    m_summary->setColorRole(comparison.isStale() ? theme::ColorRole::MutedText : theme::ColorRole::Text);
+    follow();
+}
+
+void ComparisonPanel::follow() {
+    const int row = m_context.hasModel() ? m_model.rowOf(m_context.selection().node) : -1;
+    m_following = true;
+    if (row < 0) m_view->clearSelection();
+    else m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
+    m_following = false;
+}
+
+void ComparisonPanel::takeTolerance() {
+    bool isNumber = false;
+    const double number = m_tolerance->text().toDouble(&isNumber);
+    if (!isNumber || number < 0) {
+        m_tolerance->setText(QString::number(m_context.comparison().tolerances().float32, 'g', 6));
+        return;
+    }
+    context::store(kToleranceKey, number);
+    analysis::Tolerances tolerances;
+    tolerances.float32 = number;
+    m_context.comparison().setTolerances(tolerances);
+}
+
+PanelInfo comparisonPanel() {
+    return {QStringLiteral("comparison"), QObject::tr("Comparison"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+8"),
+            [](InspectorContext& context) -> QWidget* { return new ComparisonPanel(context); }, false};
+}
+
+}  // namespace sonde::panels

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QWidget>
+
+#include "ui/models/difference_table_model.h"
+#include "ui/models/node_table_model.h"
+#include "ui/panels/panel_info.h"
+
+class QCheckBox;
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+class QTableView;
+
+namespace sonde::widgets {
+class ElidedLabel;
+class EmptyState;
+}
+
+namespace sonde::panels {
+
+/// What a comparison found: how many values differ from what, and each with its errors. A row leads to its node. Shown when
+/// there is something to show.
+class ComparisonPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ComparisonPanel(context::InspectorContext& context, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+    const models::DifferenceTableModel& model() const { return m_model; }
+    /// What stands above the list.
+    QString summary() const;
+
+  private:
+    void refresh();
+    void follow();
+    void takeTolerance();
+
+    context::InspectorContext& m_context;
+    models::DifferenceTableModel m_model;
+    models::TableFilter m_proxy;
+    QStackedWidget* m_stack;
+    QTableView* m_view;
+    widgets::ElidedLabel* m_summary;
+    widgets::EmptyState* m_empty;
+    QCheckBox* m_all;
+    QLineEdit* m_tolerance;
+    QPushButton* m_again;
+    bool m_following = false;
+};
+
+PanelInfo comparisonPanel();
+
+}  // namespace sonde::panels
