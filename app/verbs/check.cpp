@@ -8,7 +8,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/analysis/compare.h"
-#include "core/io/npz/npz.h"
+#include "core/document/reference.h"
 
 namespace sonde::app {
 
@@ -67,19 +67,16 @@ base::Result<int> check(CheckOptions& options) {
     document::OpenOptions& open = options.model.open;
     if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = options.reference;
     SONDE_ASSIGN(const auto document, options.model.load());
-    SONDE_ASSIGN(const auto npz, io::NpzFile::open(options.reference));
     analysis::ComparedModel model;
     model.graph = document->graph;
     model.looseNames = document->format == "TorchScript";
     for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
     for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
     SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
-    std::vector<std::string> keys = comparableKeys(*document, npz.keys());
-    for (const auto& [key, value] : given) keys.push_back(key);
-    analysis::ReferenceValues reference{std::move(keys), [&](const std::string& key) {
-        const auto own = given.find(key);
-        return own == given.end() ? npz.read(key) : base::Result<tensor::Tensor>(own->second);
-    }};
+    SONDE_ASSIGN(document::Reference opened, document::openReference(*document, options.reference, given));
+    printNotes(opened.notes);
+    analysis::ReferenceValues reference = std::move(opened.values);
+    reference.keys = comparableKeys(*document, std::move(reference.keys));
     exec::Runner runner(options.threads);
     SONDE_ASSIGN(const auto cases, analysis::compare(model, reference, options.tolerance, runner, commandLineWork()));
 

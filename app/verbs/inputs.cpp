@@ -1,6 +1,7 @@
 #include "app/verbs/inputs.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "app/interrupt.h"
 #include "core/document/input_infos.h"
@@ -9,7 +10,7 @@ namespace sonde::app {
 
 void InputChoice::addTo(CLI::App& command) {
     command.add_option("--input-data", spec,
-                       "Inputs: x:image.png;mask:#rand(0,1), a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
+                       "Inputs: x:image.png;mask:#rand(0,1), sr:16000, ids:[[1,2,3]], a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
     std::vector<std::string> names;
     std::string help = "Numbers that pictures become.";
     for (const io::ImagePreset& preset : io::imagePresets()) {
@@ -19,11 +20,19 @@ void InputChoice::addTo(CLI::App& command) {
     command.add_option("--image", image, help)->check(CLI::IsMember(names))->capture_default_str();
 }
 
+void printNotes(const std::vector<std::string>& notes) {
+    for (const std::string& note : notes) fmt::print(stderr, "sonde: note: {}\n", note);
+}
+
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice) {
     io::InputOptions options;
     options.seed = choice.seed;
     if (const io::ImagePreset* preset = io::findImagePreset(choice.image)) options.image = preset->options;
-    return io::makeInputs(choice.spec, document::inputInfos(document), options, commandLineWork());
+    options.hasDefault = document::defaultsOf(document);
+    auto cases = io::makeInputs(choice.spec, document::requiredInputInfos(document), options, commandLineWork());
+    if (!cases) return cases;
+    for (const io::InputCase& each : *cases) printNotes(each.notes);
+    return cases;
 }
 
 base::Result<std::vector<graph::NodeId>> nodesFor(const document::Document& document, const std::vector<std::string>& names) {

@@ -22,6 +22,9 @@ struct InputChoice {
     void addTo(CLI::App& command);
 };
 
+/// "sonde: note: …" on standard error, a line for each.
+void printNotes(const std::vector<std::string>& notes);
+
 /// The values that a choice gives for a document's inputs, in the order of the graph's.
 base::Result<std::vector<io::InputCase>> inputsFor(const document::Document& document, const InputChoice& choice);
 

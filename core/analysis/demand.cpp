@@ -20,6 +20,26 @@ bool wantsDemand(const InternalGraph& graph, NodeId input) {
 
 }  // namespace
 
+std::vector<TypeInfo> requiredByLayers(const InternalGraph& graph) {
+    // A recorded shape is one of many: sizes that were read from it are no demand. Weights keep theirs.
+    InternalGraph unrecorded = graph;
+    for (const graph::ExprId id : graph.recursiveOrder(graph.mainId())) {
+        const graph::Expr& expr = graph.expr(id);
+        if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr) continue;
+        for (const NodeId node : expr.outputs) {
+            if (!graph.node(node).constant && graph.node(node).type.isTensor()) unrecorded.setType(node, TypeInfo::tensor(DType::Undefined));
+        }
+    }
+    demand::Demands demands(unrecorded);
+    demands.collect();
+    std::vector<TypeInfo> types;
+    for (const NodeId input : graph.inputs()) {
+        const Demand wanted = demands.of(input);
+        types.push_back(TypeInfo::tensor(wanted.dtype, wanted.rank ? std::optional(wanted.dims()) : std::nullopt));
+    }
+    return types;
+}
+
 std::vector<NodeId> demandInputTypes(InternalGraph& graph) {
     demand::Demands demands(graph);
     demands.collect();

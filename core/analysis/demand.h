@@ -14,6 +14,10 @@ namespace sonde::analysis {
 /// demands stay open. Gives back the inputs whose type it has set.
 std::vector<graph::NodeId> demandInputTypes(graph::InternalGraph& graph);
 
+/// What the layers cannot do without, of every input in the order of graph.inputs(), whatever the file says of it: the type
+/// that demandInputTypes() would give. Recorded shapes of values between (of a trace by example) take no part.
+std::vector<tensor::TypeInfo> requiredByLayers(const graph::InternalGraph& graph);
+
 /// What a first run should give the inputs, in the order of graph.inputs(): what must be, and what is only likely: the length
 /// of a position table, the height and width that a linear layer behind flattened feature maps adds up to (taken to be
 /// equal), the least that windows need. Empty for those of which nothing tells the rank.

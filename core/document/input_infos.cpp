@@ -3,17 +3,14 @@
 #include <algorithm>
 
 #include "core/analysis/demand.h"
+#include "core/io/inputs/agreement.h"
 
 namespace sonde::document {
 
-std::vector<io::InputInfo> inputInfos(const Document& document) {
-    std::vector<io::InputInfo> infos;
-    bool asksLayers = false;
-    for (const NamedNode& input : document.inputs) {
-        infos.push_back({input.name, document.graph->node(input.node).type, input.isDemanded, {}});
-        asksLayers = asksLayers || input.isDemanded || !infos.back().type.kind;
-    }
-    if (!asksLayers) return infos;
+namespace {
+
+/// What the layers tell of inputs of which the file says too little.
+void addHints(std::vector<io::InputInfo>& infos, const Document& document) {
     // Passes make operators of their own of layers.
     const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
     const std::vector<tensor::ExtentHints> usual = analysis::usualExtents(graph);
@@ -22,7 +19,64 @@ std::vector<io::InputInfo> inputInfos(const Document& document) {
         const bool asks = document.inputs[i].isDemanded || !infos[i].type.kind;
         if (asks && at != graph.inputs().end()) infos[i].usual = usual[static_cast<std::size_t>(at - graph.inputs().begin())];
     }
+}
+
+/// What is known of a traced model's input is what it usually takes, or took in the example: other sizes may come, unless
+/// its layers say otherwise.
+tensor::TypeInfo requirement(const tensor::TypeInfo& type, const tensor::TypeInfo& byLayers) {
+    tensor::TypeInfo required = tensor::TypeInfo::tensor(type.dtype);
+    if (!type.shape) return required;
+    const bool isSameRank = byLayers.shape && byLayers.shape->size() == type.shape->size();
+    required.shape = isSameRank ? byLayers.shape : std::optional(std::vector<tensor::Dim>(type.shape->size()));
+    for (std::size_t axis = 0; axis < type.shape->size(); ++axis) {
+        // Names are those of the model's author.
+        const tensor::Dim& dim = (*type.shape)[axis];
+        if (!(*required.shape)[axis].known() && !dim.known()) (*required.shape)[axis] = dim;
+    }
+    return required;
+}
+
+}  // namespace
+
+std::vector<io::InputInfo> inputInfos(const Document& document) {
+    std::vector<io::InputInfo> infos;
+    bool asksLayers = false;
+    for (const NamedNode& input : document.inputs) {
+        infos.push_back({input.name, document.graph->node(input.node).type, input.isDemanded, {}});
+        asksLayers = asksLayers || input.isDemanded || !infos.back().type.kind;
+    }
+    if (asksLayers) addHints(infos, document);
+    io::agreeOnSymbols(infos);
     return infos;
+}
+
+std::vector<io::InputInfo> requiredInputInfos(const Document& document) {
+    std::vector<io::InputInfo> infos = inputInfos(document);
+    std::vector<tensor::TypeInfo> byLayers;
+    const graph::InternalGraph& graph = document.original ? *document.original : *document.graph;
+    const bool anyRecorded = std::ranges::any_of(document.inputs, [](const NamedNode& input) { return !input.isDemanded; });
+    if (document.traced && anyRecorded) byLayers = analysis::requiredByLayers(graph);
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+        io::InputInfo& info = infos[i];
+        info.isRequiredByLayers = document.traced;
+        const auto at = static_cast<std::size_t>(std::ranges::find(graph.inputs(), document.inputs[i].node) - graph.inputs().begin());
+        const bool isRecorded = document.traced && !info.isGuide && info.type.isTensor();
+        info.required = isRecorded ? requirement(info.type, at < byLayers.size() ? byLayers[at] : tensor::TypeInfo()) : info.type;
+    }
+    return infos;
+}
+
+std::function<bool(const std::string&)> defaultsOf(const Document& document) {
+    return [graph = document.graph](const std::string& name) {
+        for (const graph::NodeId input : graph->inputs()) {
+            const graph::Expr& expr = graph->expr(graph->node(input).producer);
+            if (expr.target == name) return !expr.arguments.empty();
+        }
+        const graph::NodeId node = graph->findNode(name);
+        if (!node.valid()) return false;
+        const graph::Expr& expr = graph->expr(graph->node(node).producer);
+        return expr.kind == graph::ExprKind::Constant && expr.isParameter;
+    };
 }
 
 tensor::TypeInfo usualType(const io::InputInfo& input) {

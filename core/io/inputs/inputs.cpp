@@ -7,9 +7,10 @@
 #include <optional>
 
 #include "core/base/mapped_file.h"
-#include "core/base/nearest.h"
+#include "core/io/inputs/agreement.h"
+#include "core/io/inputs/literal.h"
+#include "core/io/inputs/npz_inputs.h"
 #include "core/io/npz/npy.h"
-#include "core/io/npz/npz.h"
 
 namespace sonde::io {
 
@@ -25,8 +26,8 @@ using tensor::TypeInfo;
 using tensor::Value;
 
 constexpr std::string_view kNumberLetters = "-0123456789.";
-constexpr std::int64_t kUsualPictureSize = 224;  ///< what networks for ImageNet take
-constexpr std::size_t kMostCases = 100'000;
+constexpr std::int64_t kUsualImageSize = 224;  ///< what networks for ImageNet take
+constexpr std::size_t kMaxCases = 100'000;
 
 /// Numbers that depend on seed and position alone: splitmix64 (Steele, Lea, Flood 2014).
 class Random {
@@ -67,7 +68,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-std::optional<double> plainNumber(std::string_view text) {
+std::optional<double> numberOf(std::string_view text) {
     if (text.empty() || text.find_first_not_of(kNumberLetters) != std::string_view::npos) return std::nullopt;
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -89,7 +90,7 @@ Result<RandSpec> parseRand(std::string_view item) {
     if (parts.size() < 2 || parts[0].starts_with(' ')) return badSpec(item, parts[0]);
     RandSpec spec;
     for (std::size_t i = 0; i < 2; ++i) {
-        const std::optional<double> number = plainNumber(trimmed(parts[i]));
+        const std::optional<double> number = numberOf(trimmed(parts[i]));
         if (!number) return badSpec(item, parts[i]);
         (i == 0 ? spec.low : spec.high) = *number;
     }
@@ -108,11 +109,15 @@ Result<RandSpec> parseRand(std::string_view item) {
     return spec;
 }
 
-/// A different number of dimensions is an error; a different extent is the model's own affair.
-Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
-    if (!input.type.shape || input.isGuide || tensor.rank() == input.type.shape->size()) return {};
-    return usageError("input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),
-                      "input '" + input.name + "'");
+/// Numbers that are made are held against what is declared too, but need no conversion.
+Result<void> checkShape(DType dtype, const Shape& shape, const InputInfo& input, std::string_view item) {
+    if (!input.required) {
+        if (!input.type.shape || input.isGuide || shape.rank() == input.type.shape->size()) return {};
+        return usageError("input/data shapes mismatch: the data is " + TypeInfo::tensor(dtype, shape).text() + ", the input " + input.type.text(),
+                          "input '" + input.name + "'");
+    }
+    if (auto error = contradiction(input, TypeInfo::tensor(dtype, shape))) return error->at(std::string(item));
+    return {};
 }
 
 Result<Value> randomValue(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
@@ -127,10 +132,10 @@ Result<Value> randomValue(std::string_view item, const InputInfo& input, std::si
     }
     auto tensor = Tensor::allocate(DType::Float64, shape);
     if (!tensor) return usageError(tensor.error().what, "input '" + input.name + "'");
-    SONDE_TRY(checkRank(*tensor, input));
+    const DType wanted = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
+    SONDE_TRY(checkShape(wanted, shape, input, item));
     Random random(options.seed, index);
     for (double& element : tensor->mutableSpan<double>()) element = spec.low + (spec.high - spec.low) * random.next();
-    const DType wanted = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
     SONDE_ASSIGN(Tensor result, tensor->cast(wanted));
     // Rounding to float32 may reach max itself, which is not in the interval.
     if (wanted == DType::Float32 && spec.high > spec.low) {
@@ -140,6 +145,29 @@ Result<Value> randomValue(std::string_view item, const InputInfo& input, std::si
         }
     }
     return Value(std::move(result));
+}
+
+/// #zeros or #rand(…).
+Result<Value> generated(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+    if (item != "#zeros") return randomValue(item, input, index, options);
+    const DType dtype = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
+    SONDE_ASSIGN(Tensor zeros, Tensor::zeros(dtype, usualShape(input.type, input.usual)));
+    return Value(std::move(zeros));
+}
+
+/// One number, truncated for int, for a parameter that is no tensor.
+Result<Value> plainNumber(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+    const tensor::ValueKind kind = *input.type.kind;
+    if (kind != tensor::ValueKind::Int && kind != tensor::ValueKind::Float && kind != tensor::ValueKind::Bool) {
+        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which is not generated", std::string(item),
+                          "write it as text: " + input.name + ":[1,2,3]");
+    }
+    const InputInfo number{input.name, TypeInfo::tensor(DType::Float64, Shape{})};
+    SONDE_ASSIGN(const Value value, generated(item, number, index, options));
+    const double x = value.tensor().toDouble(0);
+    if (kind == tensor::ValueKind::Float) return Value::ofFloat(x);
+    if (kind == tensor::ValueKind::Bool) return Value::ofBool(std::trunc(x) != 0);
+    return Value::ofInt(static_cast<std::int64_t>(x));
 }
 
 /// np.repeat along axis 0: each sample repeated in place.
@@ -153,36 +181,6 @@ Result<Tensor> repeated(const Tensor& tensor, int times) {
     return wide.reshaped(Shape(dims));
 }
 
-/// A tensor as the input wants it.
-Result<Value> fitted(Tensor tensor, const InputInfo& input, const std::string& where) {
-    SONDE_TRY(checkRank(tensor, input));
-    if (input.type.dtype != DType::Undefined && tensor.dtype() != input.type.dtype) {
-        if (tensor.dtype() == DType::String || input.type.dtype == DType::String) {
-            return usageError("the data is " + tensor.typeText() + ", the input " + input.type.text(), where);
-        }
-        SONDE_ASSIGN(tensor, tensor.cast(input.type.dtype));
-    }
-    return Value(std::move(tensor));
-}
-
-/// "file.npz": the array in.NAME or NAME; "file.npz#part": that of the case. Where just one input is meant, also the array of
-/// the key `part`, or the only one.
-Result<Value> npzValue(std::string_view item, const InputInfo& input, bool isAlone) {
-    const std::size_t hash = item.rfind('#');
-    const std::string path(item.substr(0, hash)), part(hash == std::string_view::npos ? std::string_view() : item.substr(hash + 1));
-    SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
-    const std::string prefix = part.empty() || part == "case0" ? std::string() : part + ".";
-    std::string key = prefix + "in." + input.name;
-    if (!file.has(key) && file.has(prefix + input.name)) key = prefix + input.name;
-    if (isAlone && !file.has(key) && file.has(part)) key = part;
-    if (isAlone && part.empty() && !file.has(key) && file.keys().size() == 1) key = file.keys().front();
-    auto tensor = file.read(key);
-    if (!tensor) return usageError(tensor.error().what, tensor.error().where, tensor.error().hint);
-    return fitted(std::move(*tensor), input, std::string(item));
-}
-
-bool isNpz(std::string_view item) { return !item.starts_with('#') && item.substr(0, item.rfind('#')).ends_with(".npz"); }
-
 Result<Value> fileValue(std::string_view item, const InputInfo& input, const InputOptions& options) {
     const std::string path(item);
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(path));
@@ -193,8 +191,8 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     } else {
         auto image = readImage(path);
         if (!image) {
-            return usageError("this is neither a picture nor a .npy array", path,
-                              "arrays: .npy, .npz, file.npz#key; pictures: PNG, JPEG, WebP, TIFF, BMP, GIF, PNM");
+            return usageError("the file is neither an image nor a .npy array", path,
+                              "arrays: .npy, .npz, file.npz#key; images: PNG, JPEG, WebP, TIFF, BMP, GIF, PNM");
         }
         SONDE_ASSIGN(tensor, imageTensor(*image, input.type, options.image));
     }
@@ -202,22 +200,22 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     return fitted(std::move(tensor), input, path);
 }
 
+Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options, std::string& note) {
+    const ItemKind kind = kindOfItem(item);
+    if (kind == ItemKind::Literal) return literalValue(item, input);
+    if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
+    if (input.type.kind && !input.type.isTensor()) {
+        if (kind != ItemKind::File) return plainNumber(item, input, index, options);
+        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which no image and no .npy file gives", std::string(item),
+                          "write it as text: " + input.name + ":3");
+    }
+    return kind == ItemKind::File ? fileValue(item, input, options) : generated(item, input, index, options);
+}
+
 std::string namesOf(const std::vector<InputInfo>& inputs) {
     std::string names;
     for (const InputInfo& input : inputs) names += (names.empty() ? "" : ", ") + input.name;
     return names;
-}
-
-/// Every input of an npz file, by key `PREFIXin.NAME` or, without a case, `NAME`.
-Result<InputCase> npzCase(const std::string& path, const std::string& caseName, const std::vector<InputInfo>& inputs) {
-    SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
-    const std::string item = path + (caseName.empty() ? "" : "#" + caseName);
-    InputCase result{caseName, {}};
-    for (const InputInfo& input : inputs) {
-        SONDE_ASSIGN(Value value, npzValue(item, input, inputs.size() == 1));
-        result.values.push_back(std::move(value));
-    }
-    return result;
 }
 
 /// Splits "name:data" at the first ':' behind a known input name.
@@ -232,47 +230,96 @@ std::pair<std::optional<std::size_t>, std::string_view> splitItem(std::string_vi
     return {best, item.substr(inputs[*best].name.size() + 1)};
 }
 
-Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
+/// What each input is given, before anything is read.
+struct Sources {
+    std::string caseName;
+    std::vector<std::string> items;  ///< by input; empty: nothing yet
+    std::vector<std::string> notes;
+};
+
+/// An archive fills every input that nothing else is given for and that it has a key for.
+Result<void> fillFrom(std::string_view archive, std::optional<std::size_t> target, Sources& sources, const std::vector<InputInfo>& inputs, const InputOptions& options) {
+    std::vector<bool> isOpen;
+    for (const std::string& item : sources.items) isOpen.push_back(item.empty());
+    SONDE_ASSIGN(ArchiveFill fill, fillFromArchive(archive, inputs, {std::move(isOpen), target, options.hasDefault}));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (sources.items[i].empty() || i == target) sources.items[i] = fill.items[i];
+    }
+    sources.notes.insert(sources.notes.end(), fill.notes.begin(), fill.notes.end());
+    if (fill.refused) return std::move(*fill.refused);
+    if (!target) sources.caseName = fill.caseName;
+    return {};
+}
+
+Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
     std::vector<std::string_view> items;
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t semicolon = rest.find(';');
         if (!rest.substr(0, semicolon).empty()) items.push_back(rest.substr(0, semicolon));
         rest = semicolon == std::string_view::npos ? std::string_view() : rest.substr(semicolon + 1);
     }
-    if (items.size() == 1) {
+    Sources sources;
+    sources.items.resize(inputs.size());
+    if (text.empty()) {
+        for (std::size_t i = 0; i < inputs.size(); ++i) sources.items[i] = defaultItem(inputs[i]);
+        return sources;
+    }
+    if (items.size() == 1 && !splitItem(items.front(), inputs).first) {
         const std::string_view item = items.front();
-        const std::size_t hash = item.rfind('#');
-        const std::string_view file = hash == 0 ? item : item.substr(0, hash);
-        const bool named = splitItem(item, inputs).first.has_value();
-        if (!named && file.ends_with(".npz")) {
-            return npzCase(std::string(file), hash == std::string_view::npos ? "" : std::string(item.substr(hash + 1)), inputs);
+        if (kindOfItem(item) == ItemKind::Archive && !inputs.empty()) {
+            SONDE_TRY(fillFrom(item, std::nullopt, sources, inputs, options));
+            return sources;
         }
-        if (item.starts_with('#') || (inputs.size() == 1 && !named)) {
-            InputCase result;
-            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                SONDE_ASSIGN(Value value, makeInput(item, inputs[i], i, options));
-                result.values.push_back(std::move(value));
-            }
-            return result;
+        if (item.starts_with('#') || inputs.size() == 1) {
+            std::ranges::fill(sources.items, std::string(item));
+            return sources;
         }
     }
-    InputCase result;
-    result.values.resize(inputs.size());
-    std::vector<bool> given(inputs.size(), false);
     for (std::string_view item : items) {
         const auto [index, data] = splitItem(item, inputs);
         if (!index) {
             return usageError("the model has no input for '" + std::string(item) + "'", {},
                               "write NAME:DATA; required inputs: " + namesOf(inputs));
         }
-        if (given[*index]) return usageError("input '" + inputs[*index].name + "' is given twice");
-        given[*index] = true;
-        SONDE_ASSIGN(result.values[*index], makeInput(data, inputs[*index], *index, options));
+        if (!sources.items[*index].empty()) return usageError("input '" + inputs[*index].name + "' is given twice");
+        if (data.empty()) return usageError("nothing is given for input '" + inputs[*index].name + "'", std::string(item));
+        sources.items[*index] = data;
     }
-    if (const auto lacking = std::find(given.begin(), given.end(), false); lacking != given.end()) {
-        return usageError("nothing is given for input '" + inputs[static_cast<std::size_t>(lacking - given.begin())].name + "'", {},
-                          "required inputs: " + namesOf(inputs));
+    // Only now is known which inputs are left for the archives.
+    const std::vector<std::string> named = sources.items;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (named[i].empty() || kindOfItem(named[i]) != ItemKind::Archive) continue;
+        SONDE_TRY(fillFrom(named[i], i, sources, inputs, options));
     }
+    const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
+    if (missing == sources.items.end()) return sources;
+    return usageError("nothing is given for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
+                      "required inputs: " + namesOf(inputs));
+}
+
+/// #zeros, and #rand without all of a shape.
+bool takesUsualShape(std::string_view item) {
+    if (!item.starts_with('#')) return false;
+    const auto spec = parseRand(item);
+    return !spec || !spec->hasShape || spec->continues;
+}
+
+/// Data first: what has no shape of its own takes the sizes of its symbols from it.
+Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
+    SONDE_ASSIGN(Sources sources, sourcesOf(text, inputs, options));
+    InputCase result{std::move(sources.caseName), std::vector<Value>(inputs.size()), std::move(sources.notes)};
+    std::vector<InputInfo> sized = inputs;
+    for (const bool usual : {false, true}) {
+        if (usual) agreeOnSymbols(sized, result.values);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (takesUsualShape(sources.items[i]) != usual) continue;
+            SONDE_ASSIGN(GivenInput given, giveInput(sources.items[i], sized[i], i, options));
+            result.values[i] = std::move(given.value);
+            const bool isTold = given.note.empty() || std::ranges::find(result.notes, given.note) != result.notes.end();
+            if (!isTold) result.notes.push_back(std::move(given.note));
+        }
+    }
+    if (auto found = contradictions(inputs, result.values); !found.empty()) return std::move(found.front().error);
     return result;
 }
 
@@ -288,29 +335,43 @@ Shape usualShape(const TypeInfo& type, const tensor::ExtentHints& usual) {
     const bool picture = dims.size() == 4 && (dims[1] == 1 || dims[1] == 3);
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         if (dims[axis] >= 0) continue;
-        dims[axis] = std::max(picture && axis >= 2 ? kUsualPictureSize : 1, hasHints ? usual[axis].least : 1);
+        dims[axis] = std::max(picture && axis >= 2 ? kUsualImageSize : 1, hasHints ? usual[axis].least : 1);
     }
     return Shape(std::move(dims));
 }
 
+ItemKind kindOfItem(std::string_view item) {
+    if (item == "#zeros") return ItemKind::Zeros;
+    if (item.starts_with('#')) return ItemKind::Random;
+    if (isLiteral(item)) return ItemKind::Literal;
+    return splitArchiveItem(item).first.ends_with(".npz") ? ItemKind::Archive : ItemKind::File;
+}
+
+std::string defaultItem(const InputInfo& input) {
+    const auto& kind = input.type.kind;
+    const bool isScalar = input.type.isTensor() && input.type.shape && input.type.shape->empty();
+    if (kind == tensor::ValueKind::Bool || (isScalar && input.type.dtype == DType::Bool)) return "false";
+    if (kind == tensor::ValueKind::Int || (isScalar && tensor::isInteger(input.type.dtype))) return "0";
+    if (kind == tensor::ValueKind::Float || (isScalar && tensor::isFloating(input.type.dtype))) return "0.5";
+    return "#rand(0,1)";
+}
+
+Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+    GivenInput given;
+    SONDE_ASSIGN(given.value, valueOf(item, input, index, options, given.note));
+    return given;
+}
+
 Result<Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
-    if (input.type.kind && !input.type.isTensor()) {
-        return usageError("an input of type " + input.type.text() + " cannot be given by a file or by numbers", "input '" + input.name + "'");
-    }
-    if (item == "#zeros") {
-        SONDE_ASSIGN(Tensor zeros, Tensor::zeros(input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype, usualShape(input.type, input.usual)));
-        return Value(std::move(zeros));
-    }
-    if (item.starts_with('#')) return randomValue(item, input, index, options);
-    if (isNpz(item)) return npzValue(item, input, true);
-    return fileValue(item, input, options);
+    std::string note;
+    return valueOf(item, input, index, options, note);
 }
 
 Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vector<InputInfo>& inputs,
                                           const InputOptions& options, const base::WorkContext& work) {
     std::vector<InputCase> cases;
     if (!spec.starts_with('@')) {
-        SONDE_ASSIGN(InputCase one, makeCase(spec.empty() ? "#rand(0,1)" : spec, inputs, options));
+        SONDE_ASSIGN(InputCase one, makeCase(spec, inputs, options));
         cases.push_back(std::move(one));
         return cases;
     }
@@ -322,7 +383,7 @@ Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vect
         if (work.cancelled()) return base::cancelled("reading inputs");
         line.resize(line.find_last_not_of(" \t\r") + 1);
         if (line.empty()) continue;
-        if (cases.size() >= kMostCases) return usageError("the list has too many lines", path);
+        if (cases.size() >= kMaxCases) return usageError("the list has too many lines", path);
         auto one = makeCase(line, inputs, options);
         if (!one) return std::move(one).error().withNote(path + ", line " + std::to_string(number));
         if (one->name.empty() && !cases.empty()) one->name = "case" + std::to_string(cases.size());

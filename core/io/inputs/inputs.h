@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,39 +21,64 @@ struct InputInfo {
     tensor::TypeInfo type;
     bool isGuide = false;  ///< the type is what the layers want: data of another rank is the model's own affair
     tensor::ExtentHints usual;  ///< what a first run should give, where something tells
+    /// What values must agree with, before a run: the type that the file declares, or what the layers cannot do without. A
+    /// value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts, as in trace-dump c1.
+    std::optional<tensor::TypeInfo> required = {};
+    bool isRequiredByLayers = false;  ///< `required` is not declared by the file: its layers demand it
 };
 
 struct InputOptions {
     std::uint64_t seed = 0;  ///< of #rand; each input has a sequence of its own
     ImageOptions image;
     int repeat = 1;          ///< each sample of file data is repeated so often along axis 0; no effect on #rand
+    /// Whether the model has a value of its own for an input of that name (an initializer, a default): such inputs are not
+    /// asked for, and arrays of that name belong to no other input. Empty: there are none.
+    std::function<bool(const std::string& name)> hasDefault = {};
 };
 
 /// One set of inputs and what it was called: "", "case1", or its line of a list.
 struct InputCase {
     std::string name;
     std::vector<tensor::Value> values;  ///< one per input
+    std::vector<std::string> notes = {};  ///< what a person should know of how they were found: "array 'in.image' is taken for input 'input'"
 };
 
-/// Makes input values of a specification (trace-dump c1, and npz files):
+/// Makes input values of a specification (trace-dump c1, numbers of b4, and npz files):
 ///   a.npy | photo.png           the one input
 ///   x:a.npy;mask:#rand(0,1)     several, by name; the name ends at the first ':' after a known input name
+///   16000, [1,2,3], [[1,2]]     numbers (see literal.h); {2,3}: only a shape
 ///   #rand(min,max[,shape…])     uniform in [min,max), truncated for integers; one alone is for all inputs.
-///                               A final `...` appends the input's remaining extents
+///                               A final `...` appends the input's remaining dim sizes
 ///   #zeros                      zeros of the input's shape
-///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME)
-///   x:file.npz#key              the array of that key for one input; without a key in.x, x, or the only one
+///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME); see npz_inputs.h
+///   x:file.npz                  the same for every input that is not given otherwise
+///   x:file.npz#key              the array of that key for one input
 ///   @list.txt                   one case a line; empty lines are left out
-/// Extents that the model leaves open are what `usual` says, else 1; height and width of a picture-like input
-/// ([N,1 or 3,H,W]) 224.
-/// Empty text: #rand(0,1) for every input.
-/// Errors (Usage): what is wrong, and where in the text. Files that cannot be read keep their own error.
+/// Dim sizes that the model leaves open are what `usual` says, else 1; height and width of an image-like input
+/// ([N,1 or 3,H,W]) 224; a symbol ("N") has one size in all inputs, that of the data if there is any.
+/// Empty text: defaultItem() of every input.
+/// Errors (Usage): what is wrong, and where in the text; a value that contradicts what the model declares. Files that cannot
+/// be read keep their own error.
 base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vector<InputInfo>& inputs,
                                                 const InputOptions& options = {}, const base::WorkContext& work = {});
 
-/// The value for one input of one item of a specification: a path, #rand(…) or #zeros.
+/// A value for one input and what a person should know of how it was found; may be empty.
+struct GivenInput {
+    tensor::Value value;
+    std::string note;
+};
+/// The value for one input of one item of a specification: a path, numbers, #rand(…) or #zeros.
+base::Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options = {});
+/// The same without the note.
 base::Result<tensor::Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index,
                                       const InputOptions& options = {});
+
+/// What an input gets when nothing is said: #rand(0,1); for a single number 0, 0.5 or false.
+std::string defaultItem(const InputInfo& input);
+
+/// How an item of a specification gives a value.
+enum class ItemKind { Random, Zeros, Literal, Archive, File };
+ItemKind kindOfItem(std::string_view item);
 
 /// The shape that is used where nothing says otherwise. A rank comes from the type, or from the hints.
 tensor::Shape usualShape(const tensor::TypeInfo& type, const tensor::ExtentHints& usual = {});

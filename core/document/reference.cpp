@@ -1,0 +1,111 @@
+#include "core/document/reference.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/document/input_infos.h"
+#include "core/io/inputs/agreement.h"
+#include "core/io/inputs/npz_inputs.h"
+#include "core/io/npz/npz.h"
+
+namespace sonde::document {
+
+namespace {
+
+using tensor::Tensor;
+using tensor::Value;
+
+/// "" and "case1." …: the cases that have any array for inputs, outputs or nodes.
+std::vector<std::string> casePrefixes(const io::NpzFile& file) {
+    std::set<std::string> prefixes;
+    for (const std::string& key : file.keys()) {
+        const std::size_t end = key.starts_with("case") ? key.find_first_not_of("0123456789", 4) : std::string::npos;
+        const bool isCase = end != std::string::npos && end > 4 && key[end] == '.';
+        if (isCase) prefixes.insert(key.substr(0, end + 1));
+        else if (!key.starts_with("seq.")) prefixes.insert("");
+    }
+    return {prefixes.begin(), prefixes.end()};
+}
+
+/// A reference holds arrays; what a forward takes that is no tensor is left as the array is.
+base::Result<Tensor> arrayFor(const io::InputInfo& input, Tensor array, const std::string& where) {
+    if (input.type.kind && !input.type.isTensor()) return array;
+    SONDE_ASSIGN(const Value value, io::fitted(std::move(array), input, where));
+    return value.tensor();
+}
+
+class ReferenceReader {
+  public:
+    ReferenceReader(const Document& document, std::string path, const std::map<std::string, Tensor>& given, std::shared_ptr<const io::NpzFile> file)
+        : m_inputs(requiredInputInfos(document)), m_hasDefault(defaultsOf(document)), m_path(std::move(path)), m_given(given), m_file(std::move(file)) {}
+
+    base::Result<Reference> read() {
+        m_keys = m_file->keys();
+        for (const std::string& prefix : casePrefixes(*m_file)) SONDE_TRY(readCase(prefix));
+        for (const auto& [key, tensor] : m_given) {
+            if (std::ranges::find(m_keys, key) == m_keys.end()) m_keys.push_back(key);
+            m_values.insert_or_assign(key, tensor);
+        }
+        Reference reference;
+        reference.notes = std::move(m_notes);
+        reference.values = {std::move(m_keys), [file = m_file, values = std::move(m_values)](const std::string& key) {
+            const auto own = values.find(key);
+            return own == values.end() ? file->read(key) : base::Result<Tensor>(own->second);
+        }};
+        return reference;
+    }
+
+  private:
+    bool isGiven(const std::string& prefix, const std::string& name) const {
+        return (prefix.empty() && m_given.contains("in." + name)) || m_file->has("seq.in." + name);
+    }
+
+    base::Result<void> readCase(const std::string& prefix) {
+        std::vector<bool> isOpen;
+        for (const io::InputInfo& input : m_inputs) isOpen.push_back(!isGiven(prefix, input.name));
+        SONDE_ASSIGN(const io::ArrayMatch match, io::matchArrays(*m_file, prefix, m_inputs, isOpen, m_hasDefault));
+        for (std::string& note : match.notes(m_inputs)) {
+            if (std::ranges::find(m_notes, note) == m_notes.end()) m_notes.push_back(std::move(note));
+        }
+        std::vector<Value> values(m_inputs.size());
+        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
+            if (match.keys[i].empty()) {
+                if (!isOpen[i]) continue;
+                return io::missingArray(match, prefix, m_inputs, isOpen, *m_file, m_path);
+            }
+            if (prefix.empty() && m_given.contains("in." + m_inputs[i].name)) continue;
+            SONDE_TRY(readInput(prefix, i, match.keys[i], values[i]));
+        }
+        auto found = io::contradictions(m_inputs, values);
+        if (!found.empty()) return found.front().error.at(m_path + (prefix.empty() ? "" : ", " + prefix.substr(0, prefix.size() - 1)));
+        return {};
+    }
+
+    base::Result<void> readInput(const std::string& prefix, std::size_t input, const std::string& from, Value& value) {
+        const std::string key = prefix + "in." + m_inputs[input].name;
+        SONDE_ASSIGN(Tensor array, m_file->read(from));
+        SONDE_ASSIGN(Tensor fitting, arrayFor(m_inputs[input], std::move(array), m_path + ", array '" + from + "'"));
+        value = Value(fitting);
+        if (from != key) std::erase(m_keys, from);
+        if (std::ranges::find(m_keys, key) == m_keys.end()) m_keys.push_back(key);
+        m_values.insert_or_assign(key, std::move(fitting));
+        return {};
+    }
+
+    std::vector<io::InputInfo> m_inputs;
+    io::HasDefault m_hasDefault;
+    std::string m_path;
+    const std::map<std::string, Tensor>& m_given;
+    std::shared_ptr<const io::NpzFile> m_file;
+    std::vector<std::string> m_keys, m_notes;
+    std::map<std::string, Tensor> m_values;  ///< by the keys of the model's own names
+};
+
+}  // namespace
+
+base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, Tensor>& given) {
+    SONDE_ASSIGN(io::NpzFile file, io::NpzFile::open(path));
+    return ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
+}
+
+}  // namespace sonde::document

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/analysis/compare.h"
+#include "core/document/document.h"
+
+namespace sonde::document {
+
+/// The values of a reference file under the names that the model's inputs have.
+struct Reference {
+    analysis::ReferenceValues values;
+    std::vector<std::string> notes;  ///< "array 'in.image' is taken for input 'input'"
+};
+
+/// Opens an .npz with reference values. In every case the arrays are given to the inputs as a run would be given them
+/// (io::matchArrays): by name, or the one array that is left to the one input that is left; they have the input's dtype.
+/// `given`: values under in.NAME for inputs of which the file holds none.
+/// Errors: the file cannot be read; an input has no array while arrays are left; an array contradicts what the model declares.
+base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, tensor::Tensor>& given = {});
+
+}  // namespace sonde::document

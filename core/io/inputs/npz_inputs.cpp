@@ -1,0 +1,220 @@
+#include "core/io/inputs/npz_inputs.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/io/inputs/agreement.h"
+
+namespace sonde::io {
+
+namespace {
+
+using base::Result;
+using base::usageError;
+using tensor::Tensor;
+using tensor::TypeInfo;
+
+constexpr std::string_view kIn = "in.";
+
+/// "case12." at the start of a key; empty if it begins otherwise.
+std::string_view casePrefixOf(std::string_view key) {
+    if (!key.starts_with("case")) return {};
+    const std::size_t end = key.find_first_not_of("0123456789", 4);
+    return end != std::string_view::npos && end > 4 && key[end] == '.' ? key.substr(0, end + 1) : std::string_view();
+}
+
+std::string prefixOf(const std::string& part) { return part.empty() || part == "case0" ? std::string() : part + '.'; }
+
+/// What a key without its case names, if that may be an input.
+bool mayBeInput(std::string_view rest) {
+    constexpr std::array<std::string_view, 3> kOthers{"out.", "node.", "seq."};
+    return !rest.empty() && std::ranges::none_of(kOthers, [&](std::string_view other) { return rest.starts_with(other); });
+}
+
+/// x.shape beside x, or beside x.stats: says something of an array, and is not one.
+bool isSummary(const NpzFile& file, const std::string& key) {
+    constexpr std::array<std::string_view, 3> kSuffixes{".shape", ".stats", ".head"};
+    for (const std::string_view suffix : kSuffixes) {
+        if (!key.ends_with(suffix)) continue;
+        const std::string base = key.substr(0, key.size() - suffix.size());
+        if (file.has(base)) return true;
+        return std::ranges::any_of(kSuffixes, [&](std::string_view other) { return other != suffix && file.has(base + std::string(other)); });
+    }
+    return false;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kMaxListed = 16;
+    std::string text;
+    for (std::size_t i = 0; i < names.size() && i < kMaxListed; ++i) text += (i ? ", " : "") + names[i];
+    if (names.size() > kMaxListed) text += " and " + std::to_string(names.size() - kMaxListed) + " more";
+    return text.empty() ? "none" : text;
+}
+
+/// An array that no input has by name.
+struct Left {
+    std::string key;
+    TypeInfo type;
+    bool isIn;
+};
+
+bool fitsRank(const Left& array, const InputInfo& input) {
+    const TypeInfo& type = input.required && input.required->shape ? *input.required : input.type;
+    return !type.shape || input.isGuide || type.shape->size() == array.type.shape->size();
+}
+
+/// The only array of those that fits; an array of the input's own class of dtypes comes before one that can be converted.
+const Left* onlyFitting(const std::vector<Left>& arrays, bool isIn, const InputInfo& input) {
+    for (const auto fits : {isSameClass, isConvertible}) {
+        const Left* found = nullptr;
+        bool several = false;
+        for (const Left& array : arrays) {
+            if (array.isIn != isIn || !fitsRank(array, input) || !fits(array.type.dtype, input.type.dtype)) continue;
+            several = found != nullptr;
+            found = &array;
+            if (several) return nullptr;
+        }
+        if (found) return found;
+    }
+    return nullptr;
+}
+
+Result<std::vector<Left>> arraysLeft(const NpzFile& file, const std::string& prefix, const std::vector<InputInfo>& inputs, const HasDefault& hasDefault,
+                                     ArrayMatch& match) {
+    std::set<std::string_view> taken(match.keys.begin(), match.keys.end());
+    for (const InputInfo& input : inputs) {
+        // Both forms of a name that is known mean that input.
+        for (const std::string& key : file.keys()) {
+            if (key == prefix + std::string(kIn) + input.name || key == prefix + input.name) taken.insert(key);
+        }
+    }
+    std::vector<Left> left;
+    for (const std::string& key : file.keys()) {
+        if (taken.contains(key) || !key.starts_with(prefix) || (prefix.empty() && !casePrefixOf(key).empty())) continue;
+        const std::string_view rest = std::string_view(key).substr(prefix.size());
+        if (!mayBeInput(rest) || isSummary(file, key)) continue;
+        const bool isIn = rest.starts_with(kIn);
+        if (hasDefault && hasDefault(std::string(isIn ? rest.substr(kIn.size()) : rest))) {
+            match.defaulted.push_back(key);
+            continue;
+        }
+        SONDE_ASSIGN(const Tensor tensor, file.read(key));
+        left.push_back({key, TypeInfo::tensor(tensor.dtype(), tensor.shape()), isIn});
+    }
+    return left;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> splitArchiveItem(std::string_view item) {
+    const std::size_t hash = item.ends_with(".npz") ? std::string_view::npos : item.rfind('#');
+    if (hash == std::string_view::npos) return {std::string(item), {}};
+    return {std::string(item.substr(0, hash)), std::string(item.substr(hash + 1))};
+}
+
+std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs) const {
+    std::vector<std::string> result;
+    if (guessed) result.push_back("array '" + keys[*guessed] + "' is taken for input '" + inputs[*guessed].name + "'");
+    for (const std::string& key : unused) result.push_back("array '" + key + "' is not used: the model has no input of that name");
+    for (const std::string& key : defaulted) result.push_back("array '" + key + "' is not used: the model has its own value for that input");
+    return result;
+}
+
+Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefix, const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen,
+                               const HasDefault& hasDefault) {
+    ArrayMatch match;
+    std::optional<std::size_t> lacking;
+    std::size_t lackingCount = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const std::string plain = casePrefix + inputs[i].name, key = casePrefix + std::string(kIn) + inputs[i].name;
+        match.keys.push_back(file.has(key) ? key : file.has(plain) ? plain : std::string());
+        if (!match.keys.back().empty() || (!isOpen.empty() && !isOpen[i])) continue;
+        lacking = i;
+        ++lackingCount;
+    }
+    SONDE_ASSIGN(const std::vector<Left> left, arraysLeft(file, casePrefix, inputs, hasDefault, match));
+    const bool anyIn = std::ranges::any_of(left, &Left::isIn);
+    const Left* const found = lackingCount == 1 ? onlyFitting(left, anyIn, inputs[*lacking]) : nullptr;
+    if (found) {
+        match.guessed = lacking;
+        match.keys[*lacking] = found->key;
+    }
+    for (const Left& array : left) {
+        if (&array == found) continue;
+        match.left.push_back(array.key + " " + array.type.text());
+        if (array.isIn) match.unused.push_back(array.key);
+    }
+    return match;
+}
+
+base::Error missingArray(const ArrayMatch& match, const std::string& casePrefix, const std::vector<InputInfo>& inputs, const std::vector<bool>& isOpen,
+                         const NpzFile& file, const std::string& where) {
+    std::vector<std::string> lacking, names;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!match.keys[i].empty() || (!isOpen.empty() && !isOpen[i])) continue;
+        lacking.push_back(inputs[i].name + " " + inputs[i].type.text());
+        names.push_back(inputs[i].name);
+    }
+    std::string what = "the file has no array for input '" + (names.empty() ? std::string() : names.front()) + "'";
+    if (!names.empty()) what += " (expected key '" + casePrefix + "in." + names.front() + "' or '" + casePrefix + names.front() + "')";
+    std::string hint = "inputs without an array: " + listed(lacking) + "; arrays without an input: " + listed(match.left);
+    std::set<std::string> cases;
+    for (const std::string& key : file.keys()) {
+        if (const std::string_view prefix = casePrefixOf(key); !prefix.empty() && prefix != casePrefix) cases.emplace(prefix.substr(0, prefix.size() - 1));
+    }
+    if (!cases.empty()) hint += "; the file also has " + listed({cases.begin(), cases.end()}) + ": FILE.npz#" + *cases.begin();
+    else if (!match.left.empty()) hint += "; FILE.npz#KEY chooses an array for one input";
+    return usageError(std::move(what), where, std::move(hint));
+}
+
+Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<InputInfo>& inputs, const FillOptions& options) {
+    const auto [path, part] = splitArchiveItem(item);
+    SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
+    ArchiveFill fill;
+    fill.items.resize(inputs.size());
+    const std::string prefix = prefixOf(part);
+    const bool isCase = prefix.empty() || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
+    const std::optional<std::size_t> only = inputs.size() == 1 ? std::optional<std::size_t>(0) : options.target;
+    if (!isCase && only && file.has(part)) {  // one array, by its key
+        fill.items[*only] = item;
+        return fill;
+    }
+    std::vector<bool> isOpen = options.isOpen;
+    if (options.target) {
+        isOpen.assign(inputs.size(), false);
+        isOpen[*options.target] = true;
+    }
+    SONDE_ASSIGN(const ArrayMatch match, matchArrays(file, prefix, inputs, isOpen, options.hasDefault));
+    fill.caseName = part;
+    fill.notes = match.notes(inputs);
+    bool isMissing = false;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const bool isWanted = isOpen.empty() || isOpen[i];
+        isMissing = isMissing || (isWanted && match.keys[i].empty());
+        if (match.keys[i].empty()) continue;
+        // An array of another name is told by its key, as one input alone would not find it among those of the others.
+        fill.items[i] = match.guessed == i && inputs.size() > 1 ? path + '#' + match.keys[i] : std::string(item);
+    }
+    if (isMissing) fill.refused = missingArray(match, prefix, inputs, isOpen, file, std::string(item));
+    return fill;
+}
+
+Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input, const HasDefault& hasDefault, std::string& note) {
+    const auto [path, part] = splitArchiveItem(item);
+    SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
+    const std::string prefix = prefixOf(part);
+    const bool isNamed = file.has(prefix + std::string(kIn) + input.name) || file.has(prefix + input.name);
+    std::string key = part;
+    if (isNamed || part.empty() || !file.has(part)) {
+        const std::vector<InputInfo> inputs{input};
+        SONDE_ASSIGN(const ArrayMatch match, matchArrays(file, prefix, inputs, {}, hasDefault));
+        if (match.keys.front().empty()) return missingArray(match, prefix, inputs, {}, file, std::string(item));
+        key = match.keys.front();
+        if (match.guessed) note = match.notes(inputs).front();
+    }
+    SONDE_ASSIGN(Tensor tensor, file.read(key));
+    return fitted(std::move(tensor), input, path + ", array '" + key + "'");
+}
+
+}  // namespace sonde::io

@@ -1,0 +1,188 @@
+// What is given for a model's inputs on the command line: archives, numbers as text, and what contradicts the model.
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "core/io/npz/npz.h"
+#include "tests/support/onnx_file.h"
+#include "tests/support/run_sonde.h"
+
+using namespace sonde;
+using io::NamedTensor;
+using tensor::Tensor;
+using test::Outcome;
+using test::runSonde;
+
+namespace {
+
+constexpr int kFloat = 1, kInt64 = 7, kBool = 9;
+
+QString model(const char* name) { return QStringLiteral(SONDE_TEST_DATA "/models/") + name; }
+
+}  // namespace
+
+class TestGivenInputs : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase();
+    void anArrayOfAnotherNameIsTaken();
+    void undecidedArraysAreRefusedWithBothLists();
+    void arraysFillEveryInput();
+    void floatsOfAReferenceGetTheInputsType();
+    void numbersAreText_data();
+    void numbersAreText();
+    void contradictionsAreRefused_data();
+    void contradictionsAreRefused();
+    void otherSizesOfTracedModelsStay_data();
+    void otherSizesOfTracedModelsStay();
+    void initializersAreNotAskedFor();
+
+  private:
+    QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+    QString write(const char* name, const std::vector<NamedTensor>& arrays) const {
+        return io::writeNpz(path(name).toStdString(), arrays) ? path(name) : QString();
+    }
+    QTemporaryDir m_folder;
+    QString m_double;  ///< y = input + input, input float32[N,3,1,2]
+    QString m_two;     ///< y = a * b: a float32[N,2], b float32[N,2]; flag bool[], n int64[] are only passed through
+};
+
+void TestGivenInputs::initTestCase() {
+    using namespace test::onnxfile;
+    m_double = path("double.onnx");
+    Graph graph;
+    graph.nodes = {Node{"Add", {"input", "input"}, {"y"}}};
+    graph.inputs = {valueInfo("input", kFloat, {-1, 3, 1, 2})};
+    graph.outputs = {valueInfo("y", kFloat, {-1, 3, 1, 2})};
+    QVERIFY(test::onnxfile::write(m_double, test::onnxfile::model(graph)));
+    m_two = path("two.onnx");
+    Graph two;
+    two.nodes = {Node{"Mul", {"a", "b"}, {"y"}}, Node{"Identity", {"flag"}, {"f"}}, Node{"Identity", {"n"}, {"m"}}};
+    two.inputs = {valueInfo("a", kFloat, {-1, 2}), valueInfo("b", kFloat, {-1, 2}), valueInfo("flag", kBool, {}), valueInfo("n", kInt64, {})};
+    two.outputs = {valueInfo("y", kFloat, {-1, 2}), valueInfo("f", kBool, {}), valueInfo("m", kInt64, {})};
+    QVERIFY(test::onnxfile::write(m_two, test::onnxfile::model(two)));
+}
+
+void TestGivenInputs::anArrayOfAnotherNameIsTaken() {
+    const std::vector<float> values{1, 2, 3, 4, 5, 6}, twice{2, 4, 6, 8, 10, 12};
+    const QString file = write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, values)},
+                                             {"out.y", Tensor::of<float>({1, 3, 1, 2}, twice)},
+                                             {"case1.in.image", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 1))},
+                                             {"case1.out.y", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 2))}});
+    const Outcome run = runSonde({"run", m_double, "--input-data", file, "--out", path("values.npz")});
+    QVERIFY2(run.status == 0, qPrintable(run.err));
+    QVERIFY2(run.err.contains("sonde: note: array 'in.image' is taken for input 'input'\n"), qPrintable(run.err));
+    const auto written = io::NpzFile::open(path("values.npz").toStdString());
+    QCOMPARE(written->read("out.y")->toDouble(5), 12.0);
+    const Outcome check = runSonde({"check", m_double, file});
+    QVERIFY2(check.status == 0, qPrintable(check.err + check.out));
+    QVERIFY2(check.err.contains("note: array 'in.image' is taken for input 'input'"), qPrintable(check.err));
+    QVERIFY2(check.out.contains("2 values in 2 cases compared, 0 failed"), qPrintable(check.out));
+}
+
+void TestGivenInputs::undecidedArraysAreRefusedWithBothLists() {
+    const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
+    const QString file = write("undecided.npz", {{"in.image", image}, {"in.photo", image}, {"out.y", image}});
+    for (const QStringList& verb : {QStringList{"run", m_double, "--input-data", file}, QStringList{"check", m_double, file}}) {
+        const Outcome outcome = runSonde(verb);
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains("sonde: error: the file has no array for input 'input' (expected key 'in.input' or 'input')"), qPrintable(outcome.err));
+        QVERIFY2(outcome.err.contains("hint: inputs without an array: input float32[N,3,1,2]; arrays without an input: in.image float32[1,3,1,2], in.photo float32[1,3,1,2]"),
+                 qPrintable(outcome.err));
+    }
+}
+
+void TestGivenInputs::arraysFillEveryInput() {
+    const Tensor row = Tensor::of<float>({1, 2}, {3, 4});
+    const QString file = write("all.npz", {{"in.a", row}, {"b", row}, {"in.flag", Tensor::scalar<bool>(true)}, {"n", Tensor::scalar<std::int64_t>(7)}});
+    for (const QString& spec : {file, "b:" + file, "n:" + file + ";a:[[1,1]]"}) {
+        const Outcome outcome = runSonde({"run", m_two, "--input-data", spec, "--out", path("filled.npz")});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+        const auto written = io::NpzFile::open(path("filled.npz").toStdString());
+        QCOMPARE(written->read("out.y")->toDouble(1), spec.contains(';') ? 4.0 : 16.0);
+        QCOMPARE(written->read("out.m")->toInt64(0), std::int64_t{7});
+        QCOMPARE(written->read("out.f")->toInt64(0), std::int64_t{1});
+    }
+}
+
+void TestGivenInputs::floatsOfAReferenceGetTheInputsType() {
+    const QString file = write("float64.npz", {{"input", Tensor::of<double>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6})},
+                                               {"out.y", Tensor::of<double>({1, 3, 1, 2}, {2, 4, 6, 8, 10, 12})}});
+    const Outcome check = runSonde({"check", m_double, file});
+    QVERIFY2(check.status == 0, qPrintable(check.err + check.out));
+}
+
+void TestGivenInputs::numbersAreText_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<int>("status");
+    QTest::newRow("all") << "a:[[1,2]];b:[[-0.5,1e1]];flag:true;n:16000" << 0;
+    QTest::newRow("two rows") << "a:[[1,2],[3,4]];b:#rand(0,1);flag:0;n:-1" << 0;
+    QTest::newRow("fraction") << "a:[[1,2]];b:[[1,2]];flag:true;n:1.5" << 2;
+    QTest::newRow("no bool") << "a:[[1,2]];b:[[1,2]];flag:2;n:1" << 2;
+    QTest::newRow("ragged") << "a:[[1,2],[3]];b:[[1,2]];flag:true;n:1" << 2;
+    QTest::newRow("two batches") << "a:[[1,2],[3,4]];b:[[1,2]];flag:true;n:1" << 2;
+}
+
+void TestGivenInputs::numbersAreText() {
+    QFETCH(QString, spec);
+    QFETCH(int, status);
+    const Outcome outcome = runSonde({"run", m_two, "--input-data", spec});
+    QVERIFY2(outcome.status == status, qPrintable(outcome.err));
+    if (status == 2) QVERIFY2(outcome.err.startsWith("sonde: error: "), qPrintable(outcome.err));
+    if (spec.contains("16000")) QVERIFY2(outcome.out.contains("mean 16000"), qPrintable(outcome.out));
+}
+
+void TestGivenInputs::contradictionsAreRefused_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("says");
+    const QString four = write("four.npz", {{"in.input", Tensor::of<float>({1, 4, 1, 2}, std::vector<float>(8, 1))}, {"out.y", Tensor::of<float>({1}, {1})}});
+    const QString channels = "sonde: error: input 'input' expects float32[N,3,1,2], got float32[1,4,1,2] (dimension 1: 3 declared, 4 given)";
+    QTest::newRow("run, random") << QStringList{"run", m_double, "--input-data", "#rand(0,1,1,4,1,2)"} << channels;
+    QTest::newRow("run, archive") << QStringList{"run", m_double, "--input-data", four} << channels;
+    QTest::newRow("check") << QStringList{"check", m_double, four} << channels;
+    QTest::newRow("bench") << QStringList{"bench", m_double, "--input-data", four} << channels;
+    QTest::newRow("rank") << QStringList{"run", m_double, "--input-data", "#rand(0,1,3,1,2)"} << "(rank: 4 declared, 3 given)";
+    QTest::newRow("one symbol") << QStringList{"run", m_two, "--input-data", "a:{2,2};b:{3,2};flag:1;n:1"} << "(dimension 0: N is 2 in input 'a', 3 given)";
+    QTest::newRow("layers") << QStringList{"run", "zoo:resnet18", "--input-data", "#rand(0,1,1,4,64,64)"} << "(dimension 1: 3 required by its layers, 4 given)";
+}
+
+void TestGivenInputs::contradictionsAreRefused() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, says);
+    const Outcome outcome = runSonde(arguments);
+    QCOMPARE(outcome.status, 2);
+    QVERIFY2(outcome.err.contains(says), qPrintable(outcome.err));
+}
+
+void TestGivenInputs::otherSizesOfTracedModelsStay_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::newRow("built-in model") << QStringList{"run", "zoo:resnet18", "--input-data", "#rand(0,1,2,3,64,96)"};
+    QTest::newRow("archive") << QStringList{"run", model("unet_small.trace.pt"), "--input-data", "#rand(0,1,2,3,32,32)"};
+    QTest::newRow("archive traced by an example") << QStringList{"run", model("unet_small.trace.pt"), "--example", "#rand(0,1,1,3,64,64)", "--input-data", "#rand(0,1,2,3,32,32)"};
+}
+
+void TestGivenInputs::otherSizesOfTracedModelsStay() {
+    QFETCH(QStringList, arguments);
+    const Outcome outcome = runSonde(arguments);
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+}
+
+void TestGivenInputs::initializersAreNotAskedFor() {
+    using namespace test::onnxfile;
+    Graph graph;
+    graph.nodes = {Node{"Mul", {"input", "scale"}, {"y"}}};
+    graph.inputs = {valueInfo("input", kFloat, {-1, 2}), valueInfo("scale", kFloat, {2})};
+    graph.outputs = {valueInfo("y", kFloat, {-1, 2})};
+    const float two[] = {2, 2};
+    graph.initializers = {rawTensor("scale", kFloat, {2}, std::string(reinterpret_cast<const char*>(two), sizeof two))};
+    QVERIFY(test::onnxfile::write(path("scaled.onnx"), test::onnxfile::model(graph)));
+    const QString file = write("scaled.npz", {{"in.image", Tensor::of<float>({1, 2}, {1, 5})}, {"in.scale", Tensor::of<float>({2}, {3, 3})}, {"out.y", Tensor::of<float>({1, 2}, {2, 10})}});
+    const Outcome outcome = runSonde({"check", path("scaled.onnx"), file});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err + outcome.out));
+    QVERIFY2(outcome.err.contains("note: array 'in.image' is taken for input 'input'"), qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains("note: array 'in.scale' is not used: the model has its own value for that input"), qPrintable(outcome.err));
+}
+
+QTEST_APPLESS_MAIN(TestGivenInputs)
+#include "tst_given_inputs.moc"

@@ -1,0 +1,248 @@
+// Numbers as text in --input-data: reference/trace-dump.md b4, and what PyTorch and numpy make of the same lists.
+
+#include <QtTest>
+
+#include <cmath>
+
+#include "core/io/inputs/agreement.h"
+#include "core/io/inputs/inputs.h"
+#include "core/io/inputs/literal.h"
+
+using namespace sonde;
+using io::InputInfo;
+using tensor::Dim;
+using tensor::DType;
+using tensor::Shape;
+using tensor::TypeInfo;
+using tensor::Value;
+using tensor::ValueKind;
+
+namespace {
+
+TypeInfo plain(ValueKind kind, std::vector<TypeInfo> elements = {}) {
+    TypeInfo type;
+    type.kind = kind;
+    type.elements = std::move(elements);
+    return type;
+}
+
+/// An input that declares its type.
+InputInfo declared(const TypeInfo& type) {
+    InputInfo input{"x", type};
+    input.required = type;
+    return input;
+}
+
+std::vector<double> numbers(const Value& value) {
+    std::vector<double> result;
+    for (std::int64_t i = 0; i < value.tensor().numel(); ++i) result.push_back(value.tensor().toDouble(i));
+    return result;
+}
+
+const TypeInfo kUnknown;
+
+}  // namespace
+
+class TestLiteral : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void textBecomesATensor_data();
+    void textBecomesATensor();
+    void wrongTextIsAUsageError_data();
+    void wrongTextIsAUsageError();
+    void namesOfFilesAreNoNumbers_data();
+    void namesOfFilesAreNoNumbers();
+    void shapesAloneAreFilledWithOnes();
+    void elementsTakeTheInputsType_data();
+    void elementsTakeTheInputsType();
+    void oneNumberFitsOneElement();
+    void argumentsThatAreNoTensors();
+    void itemsMayBeNumbers();
+    void defaultsAreItemsOfTheGrammar();
+};
+
+void TestLiteral::textBecomesATensor_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("type");
+    QTest::addColumn<QList<double>>("values");
+    // b4: any '.' makes float32, else int32
+    QTest::newRow("scalar") << "16000" << "int32[]" << QList<double>{16000};
+    QTest::newRow("negative") << "-3" << "int32[]" << QList<double>{-3};
+    QTest::newRow("plus") << "+3" << "int32[]" << QList<double>{3};
+    QTest::newRow("real") << "-0.5" << "float32[]" << QList<double>{-0.5};
+    QTest::newRow("point at the end") << "2." << "float32[]" << QList<double>{2};
+    QTest::newRow("exponent") << "1e-3" << "float32[]" << QList<double>{static_cast<double>(1e-3f)};
+    QTest::newRow("list") << "[1,2,3]" << "int32[3]" << QList<double>{1, 2, 3};
+    QTest::newRow("blanks") << " [ 1 , -2 ,\t3 ] " << "int32[3]" << QList<double>{1, -2, 3};
+    QTest::newRow("one real makes all real") << "[1,2.5]" << "float32[2]" << QList<double>{1, 2.5};
+    QTest::newRow("nested") << "[[1,2],[3,4],[5,6]]" << "int32[3,2]" << QList<double>{1, 2, 3, 4, 5, 6};
+    QTest::newRow("deep") << "[[[7]]]" << "int32[1,1,1]" << QList<double>{7};
+    QTest::newRow("empty") << "[]" << "int32[0]" << QList<double>{};
+    QTest::newRow("empty rows") << "[[],[]]" << "int32[2,0]" << QList<double>{};
+    QTest::newRow("bools") << "[true,False]" << "bool[2]" << QList<double>{1, 0};
+    QTest::newRow("bools among numbers") << "[true,5]" << "int32[2]" << QList<double>{1, 5};
+    QTest::newRow("too large for int32") << "[3000000000]" << "int64[1]" << QList<double>{3e9};
+    QTest::newRow("least of int64") << "-9223372036854775808" << "int64[]" << QList<double>{-9223372036854775808.0};
+}
+
+void TestLiteral::textBecomesATensor() {
+    QFETCH(QString, text);
+    QFETCH(QString, type);
+    QFETCH(QList<double>, values);
+    QVERIFY(io::isLiteral(text.toStdString()));
+    const auto value = io::literalValue(text.toStdString(), {"x", kUnknown});
+    QVERIFY2(value.has_value(), value ? "" : value.error().text().c_str());
+    QCOMPARE(QString::fromStdString(value->typeText()), type);
+    QCOMPARE(numbers(*value), std::vector<double>(values.begin(), values.end()));
+}
+
+void TestLiteral::wrongTextIsAUsageError_data() {
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("ragged") << "[[1,2],[3]]" << "a list of 1 beside one of 2 elements at column 8";
+    QTest::newRow("numbers beside lists") << "[1,[2]]" << "side by side";
+    QTest::newRow("lists beside numbers") << "[[1],2]" << "side by side";
+    QTest::newRow("empty beside numbers") << "[1,[]]" << "side by side";
+    QTest::newRow("not closed") << "[1,2" << "']' is missing at column 5";
+    QTest::newRow("closed twice") << "[1]]" << "unexpected ']' at column 4";
+    QTest::newRow("no number") << "[1,x]" << "'x' is not a number at column 4";
+    QTest::newRow("missing") << "[1,,2]" << "a number is missing at column 4";
+    QTest::newRow("comma at the end") << "[1,]" << "a number is missing at column 4";
+    QTest::newRow("two signs") << "[--1]" << "'--1' is not a number";
+    QTest::newRow("hex") << "[0x10]" << "'0x10' is not a number";
+    QTest::newRow("no size") << "{2,x}" << "a dim size is missing at column 4";
+    QTest::newRow("negative size") << "{-2}" << "a dim size is missing at column 2";
+    QTest::newRow("open string") << "['a]" << "no closing quote";
+    QTest::newRow("deep") << QString(17, u'[') + "1" + QString(17, u']') << "nested lists";
+    QTest::newRow("huge") << "{1000000,1000000,1000000}" << "";
+}
+
+void TestLiteral::wrongTextIsAUsageError() {
+    QFETCH(QString, text);
+    QFETCH(QString, says);
+    const auto value = io::literalValue(text.toStdString(), {"x", kUnknown});
+    QVERIFY(!value);
+    if (says.isEmpty()) return;
+    QCOMPARE(value.error().exitStatus(), 2);
+    QVERIFY2(QString::fromStdString(value.error().text()).contains(says), value.error().text().c_str());
+    QVERIFY2(QString::fromStdString(value.error().text()).contains("'x'"), value.error().text().c_str());
+}
+
+void TestLiteral::namesOfFilesAreNoNumbers_data() {
+    QTest::addColumn<QString>("text");
+    for (const char* name : {"a.npy", "1.npy", "./16000", "photo.png", "#rand(0,1)", "x", "", "e5", "1x", "/tmp/[1].npy"}) QTest::newRow(name) << name;
+}
+
+void TestLiteral::namesOfFilesAreNoNumbers() {
+    QFETCH(QString, text);
+    QVERIFY(!io::isLiteral(text.toStdString()));
+}
+
+void TestLiteral::shapesAloneAreFilledWithOnes() {
+    // b4: every byte is 1.
+    const auto bytes = io::literalValue("{2,3}", {"x", TypeInfo::tensor(DType::Int8)});
+    QVERIFY(bytes.has_value());
+    QCOMPARE(bytes->typeText(), std::string("int8[2,3]"));
+    QCOMPARE(numbers(*bytes), std::vector<double>(6, 1));
+    const auto ints = io::literalValue("{2}", {"x", TypeInfo::tensor(DType::Int32)});
+    QCOMPARE(numbers(*ints), std::vector<double>(2, 0x01010101));
+    QCOMPARE(io::literalValue("{}", {"x", TypeInfo::tensor(DType::Bool)})->typeText(), std::string("bool[]"));
+}
+
+void TestLiteral::elementsTakeTheInputsType_data() {
+    QTest::addColumn<int>("dtype");
+    QTest::addColumn<QString>("text");
+    QTest::addColumn<QString>("outcome");
+    const auto row = [](DType dtype, const char* text, const char* outcome) {
+        QTest::addRow("%s of %s", text, std::string(tensor::name(dtype)).c_str()) << static_cast<int>(dtype) << text << outcome;
+    };
+    row(DType::Int64, "[1,2]", "int64[2]");
+    row(DType::Float32, "[1,2]", "float32[2]");
+    row(DType::Float16, "[1,2]", "float16[2]");
+    row(DType::Int64, "[1.0,2]", "int64[2]");
+    row(DType::Bool, "[0,1]", "bool[2]");
+    row(DType::UInt64, "[0,18446744073709551615]", "uint64[2]");
+    row(DType::Int64, "[1.5,2]", "input 'x' expects int64[2], got float64[2] (element 0 is 1.5, not an integer)");
+    row(DType::UInt8, "[1,256]", "input 'x' expects uint8[2], got int64[2] (element 1 is 256, outside of the range of uint8)");
+    row(DType::UInt8, "[-1,2]", "input 'x' expects uint8[2], got int64[2] (element 0 is -1, outside of the range of uint8)");
+    row(DType::Bool, "[0,2]", "input 'x' expects bool[2], got int64[2] (element 1 is 2, neither 0 nor 1)");
+    row(DType::Int64, "[0,18446744073709551615]", "outside of the range of int64");
+    row(DType::Float16, "[1,1e9]", "outside of the range of float16");
+    row(DType::String, "['a',\"b c\"]", "string[2]");
+    row(DType::String, "[1,2]", "input 'x' expects string[2], got int64[2]");
+    row(DType::Float32, "['a','b']", "input 'x' expects float32[2], got string[2]");
+    row(DType::Int64, "[1,2,3]", "input 'x' expects int64[2], got int64[3] (dimension 0: 2 declared, 3 given)");
+    row(DType::Int64, "[[1,2]]", "input 'x' expects int64[2], got int64[1,2] (rank: 1 declared, 2 given)");
+}
+
+void TestLiteral::elementsTakeTheInputsType() {
+    QFETCH(int, dtype);
+    QFETCH(QString, text);
+    QFETCH(QString, outcome);
+    const auto value = io::literalValue(text.toStdString(), declared(TypeInfo::tensor(static_cast<DType>(dtype), Shape{2})));
+    const QString was = QString::fromStdString(value ? value->typeText() : value.error().what);
+    QVERIFY2(was.contains(outcome), qPrintable(was));
+}
+
+void TestLiteral::oneNumberFitsOneElement() {
+    const auto shapeOf = [](const TypeInfo& type) {
+        const auto value = io::literalValue("5", declared(type));
+        return value ? value->typeText() : value.error().what;
+    };
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{})), std::string("int64[]"));
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{1})), std::string("int64[1]"));
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Float32, Shape{1, 1})), std::string("float32[1,1]"));
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, std::vector<Dim>{Dim::named("N")})), std::string("int64[1]"));
+    QCOMPARE(shapeOf(TypeInfo::tensor(DType::Int64, Shape{3})), std::string("input 'x' expects int64[3], got int64[] (rank: 1 declared, 0 given)"));
+}
+
+void TestLiteral::argumentsThatAreNoTensors() {
+    const auto text = [](const char* literal, const TypeInfo& type) {
+        const auto value = io::literalValue(literal, {"x", type});
+        return value ? value->typeText() + " " + value->text() : value.error().what;
+    };
+    QCOMPARE(text("3", plain(ValueKind::Int)), std::string("int 3"));
+    QCOMPARE(text("0.25", plain(ValueKind::Float)), std::string("float 0.25"));
+    QCOMPARE(text("2", plain(ValueKind::Float)).substr(0, 7), std::string("float 2"));
+    QVERIFY(text("true", plain(ValueKind::Bool)).starts_with("bool "));
+    const auto list = io::literalValue("[4,5]", {"x", plain(ValueKind::List, {plain(ValueKind::Int)})});
+    QVERIFY(list.has_value() && list->kind() == ValueKind::List);
+    QCOMPARE(list->items()[1].toInt(), std::int64_t{5});
+    const auto pair = io::literalValue("[4,5.5]", {"x", plain(ValueKind::Tuple, {plain(ValueKind::Int), plain(ValueKind::Float)})});
+    QVERIFY(pair.has_value());
+    QCOMPARE(pair->items()[0].toInt(), std::int64_t{4});
+    QCOMPARE(pair->items()[1].toFloat(), 5.5);
+    QVERIFY(!io::literalValue("[4]", {"x", plain(ValueKind::Tuple, {plain(ValueKind::Int), plain(ValueKind::Int)})}));
+    QCOMPARE(io::literalValue("'mean'", {"x", plain(ValueKind::String)})->toString(), std::string("mean"));
+    InputInfo count{"x", plain(ValueKind::Int)};
+    count.required = count.type;
+    const auto broken = io::literalValue("1.5", count);
+    QVERIFY(!broken);
+    QVERIFY2(broken.error().what.find("input 'x' expects int") == 0, broken.error().what.c_str());
+}
+
+void TestLiteral::itemsMayBeNumbers() {
+    const std::vector<InputInfo> inputs{declared(TypeInfo::tensor(DType::Float32, Shape{1, 2})), {"sr", TypeInfo::tensor(DType::Int64, Shape{})}};
+    const auto cases = io::makeInputs("x:[[0.5,-1]];sr:16000", inputs);
+    QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+    QCOMPARE(numbers((*cases)[0].values[0]), (std::vector<double>{0.5, -1}));
+    QCOMPARE((*cases)[0].values[1].tensor().toInt64(0), std::int64_t{16000});
+    // With one input the name may be left out.
+    const auto alone = io::makeInputs("[[3,4]]", {inputs[0]});
+    QVERIFY(alone.has_value());
+    QCOMPARE(numbers((*alone)[0].values[0]), (std::vector<double>{3, 4}));
+}
+
+void TestLiteral::defaultsAreItemsOfTheGrammar() {
+    for (const TypeInfo& type : {TypeInfo::tensor(DType::Int64, Shape{}), TypeInfo::tensor(DType::Bool, Shape{}), TypeInfo::tensor(DType::Float32, Shape{}),
+                                 TypeInfo::tensor(DType::Int32, Shape{4}), plain(ValueKind::Int), plain(ValueKind::Float), plain(ValueKind::Bool)}) {
+        const auto cases = io::makeInputs("", {{"x", type}});
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        QCOMPARE(TypeInfo::of((*cases)[0].values[0]), type);
+    }
+    QCOMPARE((*io::makeInputs("", {{"x", TypeInfo::tensor(DType::Float32, Shape{})}}))[0].values[0].tensor().toDouble(0), 0.5);
+}
+
+QTEST_APPLESS_MAIN(TestLiteral)
+#include "tst_literal.moc"
