@@ -17,7 +17,7 @@ class TestConformance : public QObject {
   private slots:
     void everyCasePassesOrIsAKnownException() {
         const QString cases = sonde::test::referenceSets() + "/onnx-conformance";
-        if (!QDir(cases).exists()) QSKIP("the conformance cases are not there (SONDE_SHARED)");
+        SONDE_NEEDS_SET("onnx-conformance", cases);
         const QString exceptions = QStringLiteral(SONDE_TEST_DATA "/conformance_exceptions.txt");
         QProcess process;
         process.start(QStringLiteral(SONDE_BINARY_DIR "/sonde"), {"conformance", cases, "--failures", "--exceptions", exceptions});
@@ -42,7 +42,7 @@ class TestConformance : public QObject {
     /// Every model, written as a file again, still passes its case.
     void everyCasePassesAfterSaving() {
         const QString cases = sonde::test::referenceSets() + "/onnx-conformance";
-        if (!QDir(cases).exists()) QSKIP("the conformance cases are not there (SONDE_SHARED)");
+        SONDE_NEEDS_SET("onnx-conformance", cases);
         QTemporaryDir copies;
         QDirIterator models(cases, {"model.onnx"}, QDir::Files, QDirIterator::Subdirectories);
         int count = 0;

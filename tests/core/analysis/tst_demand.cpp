@@ -1,5 +1,5 @@
 // What layers demand of the inputs of archives, whose files say nothing about them. Expected: the models' sources in
-// shared/models/generate and the inputs in their .npz files; of graphs by hand torch's formulas of output sizes, backwards.
+// tests/data/models/generate and the inputs in their .npz files; of graphs by hand torch's formulas of output sizes, backwards.
 
 #include <QDir>
 #include <QtTest>
@@ -65,6 +65,7 @@ class TestDemand : public QObject {
         QFETCH(QString, type);
         QFETCH(QString, first);
         const QString path = QDir(test::referenceModels()).filePath(QTest::currentDataTag());
+        SONDE_NEEDS_SET("models", path);
         const auto document = document::open(path.toStdString());
         QVERIFY2(document.has_value(), qPrintable(path));
         const document::NamedNode& input = (*document)->inputs.front();

@@ -1,10 +1,11 @@
-// Inferred types against the values of real runs: on the models and cases of SONDE_SHARED.
+// Inferred types against the values of real runs: on the reference models and the cases of the large sets.
 
 #include <QDir>
 #include <QtTest>
 
 #include "core/io/onnx/value_file.h"
 #include "tests/support/inferred.h"
+#include "tests/support/reference_sets.h"
 
 using namespace sonde;
 using tensor::Value;
@@ -12,24 +13,14 @@ using test::compared;
 using test::Coverage;
 using test::npzInputs;
 
-namespace {
-
-QString shared() { return qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared"); }
-
-}  // namespace
-
 class TestInferModels : public QObject {
     Q_OBJECT
 
   private slots:
-    void initTestCase() {
-        if (!QDir(shared()).exists()) QSKIP("SONDE_SHARED is not there");
-    }
-
     /// All cases of the exported and the pretrained models. Whatever is symbolic holds for every case.
     void exportedModels() {
         QStringList problems;
-        const QDir folder(shared() + "/models");
+        const QDir folder(test::referenceModels());
         for (const QString& file : folder.entryList({"*.onnx"})) {
             const auto document = document::open(folder.filePath(file).toStdString());
             QVERIFY2(document.has_value(), qPrintable(file));
@@ -51,7 +42,8 @@ class TestInferModels : public QObject {
     /// Classic networks with 1x3x224x224 pixels; values do not matter here.
     void lightModels() {
         QStringList problems;
-        const QDir folder(shared() + "/onnx-light");
+        const QDir folder(test::referenceSets() + "/onnx-light");
+        SONDE_NEEDS_SET("onnx-light", folder.path());
         for (const QString& file : folder.entryList({"light_squeezenet.onnx", "light_shufflenet.onnx"})) {
             const auto document = document::open(folder.filePath(file).toStdString());
             QVERIFY2(document.has_value(), qPrintable(file));
@@ -84,10 +76,12 @@ class TestInferModels : public QObject {
     }
 
     void conformanceCases() {
+        const QString cases = test::referenceSets() + "/onnx-conformance/";
+        SONDE_NEEDS_SET("onnx-conformance", cases);
         QStringList problems;
         std::map<QString, Coverage> groups;
         for (const QString group : {"node", "simple", "pytorch-converted", "pytorch-operator"}) {
-            const QDir folder(shared() + "/onnx-conformance/" + group);
+            const QDir folder(cases + group);
             for (const QString& name : folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
                 const auto document = document::open(folder.filePath(name + "/model.onnx").toStdString());
                 if (!document) continue;

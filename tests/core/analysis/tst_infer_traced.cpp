@@ -1,4 +1,4 @@
-// Inferred types against the values of real runs: every built-in model and every archive of SONDE_SHARED, by all tracers.
+// Inferred types against the values of real runs: every built-in model and every archive among the reference models, by all tracers.
 
 #include <QDir>
 #include <QtTest>

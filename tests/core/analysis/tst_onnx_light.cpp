@@ -1,4 +1,4 @@
-// The nine networks of onnx-light (SONDE_SHARED) against ONNX Runtime's values of every tensor (their README), and the
+// The nine networks of the large set onnx-light against ONNX Runtime's values of every tensor (their README), and the
 // sequence of silero, whose state is carried from frame to frame.
 
 #include <QDir>
@@ -9,13 +9,14 @@
 #include "core/document/document.h"
 #include "core/io/npz/npz.h"
 #include "core/io/onnx/value_file.h"
+#include "tests/support/reference_sets.h"
 
 using namespace sonde;
 using tensor::Tensor;
 
 namespace {
 
-QString shared(const char* folder) { return qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared") + "/" + folder + "/"; }
+QString lightModel(const char* name) { return test::referenceSets() + "/onnx-light/light_" + name; }
 
 /// "(float) ((double) i / 150528)" in the shape [1,3,224,224].
 Tensor ramp() {
@@ -47,8 +48,8 @@ class TestOnnxLight : public QObject {
     }
     void everyTensorIsRight() {
         QFETCH(double, relative);
-        const QString base = shared("onnx-light") + "light_" + QTest::currentDataTag();
-        if (!QFile::exists(base + ".onnx")) QSKIP("SONDE_SHARED is not there");
+        const QString base = lightModel(QTest::currentDataTag());
+        SONDE_NEEDS_SET("onnx-light", base + ".onnx");
         const auto document = document::open((base + ".onnx").toStdString());
         QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
         QCOMPARE((*document)->inputs.size(), std::size_t{1});
@@ -88,8 +89,8 @@ class TestOnnxLight : public QObject {
     }
     void layersAreFoundInTheGraph() {
         QFETCH(QStringList, modules);
-        const QString path = shared("onnx-light") + "light_" + QTest::currentDataTag() + ".onnx";
-        if (!QFile::exists(path)) QSKIP("SONDE_SHARED is not there");
+        const QString path = lightModel(QTest::currentDataTag()) + ".onnx";
+        SONDE_NEEDS_SET("onnx-light", path);
         const auto document = document::open(path.toStdString());
         QVERIFY(document.has_value());
         for (const QString& name : modules) {
@@ -105,8 +106,8 @@ class TestOnnxLight : public QObject {
     }
 
     void silerosStateIsCarriedFromFrameToFrame() {
-        const QString base = shared("models") + "silero_vad_v5";
-        if (!QFile::exists(base + ".onnx")) QSKIP("SONDE_SHARED is not there");
+        const QString base = test::referenceModels() + "/silero_vad_v5";
+        SONDE_NEEDS_SET("models", base + ".onnx");
         const auto document = document::open((base + ".onnx").toStdString());
         QVERIFY(document.has_value());
         const auto npz = io::NpzFile::open((base + ".npz").toStdString());

@@ -193,7 +193,6 @@ class TestTracedModuleDocument : public QObject {
 
     void withoutAnExampleAnArchiveIsAUsageError() {
         const std::filesystem::path models = test::referenceModels().toStdString();
-        if (!std::filesystem::exists(models)) QSKIP("the reference models are not here (SONDE_SHARED)");
         document::OpenOptions options;
         options.tracer = "traced-module";
         const auto document = document::open((models / "mlp_functional.trace.pt").string(), options);

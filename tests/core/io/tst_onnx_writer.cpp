@@ -77,7 +77,7 @@ void TestOnnxWriter::modelsComeBackTheSame() {
 
 void TestOnnxWriter::conformanceModelsComeBackTheSame() {
     const QString folder = test::referenceSets() + "/onnx-conformance";
-    if (!QDir(folder).exists()) QSKIP("SONDE_SHARED has no onnx-conformance");
+    SONDE_NEEDS_SET("onnx-conformance", folder);
     QDirIterator it(folder, {"model.onnx"}, QDir::Files, QDirIterator::Subdirectories);
     int count = 0;
     while (it.hasNext()) {

@@ -4,6 +4,7 @@
 #include "core/document/document.h"
 #include "tests/core/layout/composer.h"
 #include "tests/core/layout/scene_rules.h"
+#include "tests/support/reference_sets.h"
 
 using namespace layout_test;
 
@@ -203,7 +204,9 @@ class TestSceneFolds : public QObject {
     void foldedShapesAndShownAddUp() {
         QFETCH(QString, file);
         QFETCH(bool, hide);
-        const auto document = sonde::document::open((qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared") + "/models/" + file).toStdString());
+        const QString path = sonde::test::referenceModels() + '/' + file;
+        SONDE_NEEDS_SET("models", path);
+        const auto document = sonde::document::open(path.toStdString());
         QVERIFY2(document, document ? "" : document.error().text().c_str());
         Composer compose((*document)->graph);
         compose.view.hideConstants = hide;

@@ -7,6 +7,7 @@
 #include "core/document/document.h"
 #include "tests/core/layout/composer.h"
 #include "tests/core/layout/scene_rules.h"
+#include "tests/support/reference_sets.h"
 
 using namespace layout_test;
 
@@ -50,14 +51,14 @@ class TestSceneGeometry : public QObject {
 
     void allModelsKeepTheRules_data() {
         QTest::addColumn<QString>("path");
-        const QString shared = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared");
-        for (const char* kind : {"models", "onnx-light"}) {
-            const QDir folder(shared + "/" + kind);
+        const QString light = sonde::test::referenceSets() + "/onnx-light";
+        for (const QDir& folder : {QDir(sonde::test::referenceModels()), QDir(light)}) {
             for (const QString& file : folder.entryList({"*.onnx", "*.script.pt", "*.trace.pt"})) QTest::addRow("%s", qPrintable(file)) << folder.filePath(file);
         }
         for (const char* name : {"resnet18", "densenet121", "unet", "gpt2?layers=3&dim=48&heads=4&vocab=100&positions=70", "control_flow"})
             QTest::addRow("%s", name) << QStringLiteral("zoo:") + name;
         for (const char* name : {"transformer", "experts", "dense"}) QTest::addRow("%s", name) << QStringLiteral("made:") + name;
+        if (!QFileInfo::exists(light)) QTest::addRow("onnx-light") << light;
     }
     void allModelsKeepTheRules() {
         QFETCH(QString, path);
@@ -65,6 +66,7 @@ class TestSceneGeometry : public QObject {
         if (path.startsWith(QStringLiteral("made:"))) {
             graph = path.endsWith(QStringLiteral("transformer")) ? lg::transformer(3) : path.endsWith(QStringLiteral("dense")) ? lg::dense(2, 8) : lg::mixtureOfExperts(2, 8);
         } else {
+            if (!path.startsWith(QStringLiteral("zoo:"))) SONDE_NEEDS_SET("onnx-light", path);
             const auto document = sonde::document::open(path.toStdString());
             QVERIFY2(document, document ? "" : document.error().text().c_str());
             graph = (*document)->graph;
@@ -284,7 +286,10 @@ class TestSceneGeometry : public QObject {
     }
     void openingOneModuleLeavesTheOrderOfTheOthers() {
         QFETCH(QString, model);
-        if (model.startsWith(u'/')) model = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared") + "/models" + model;
+        if (model.startsWith(u'/')) {
+            model.prepend(sonde::test::referenceModels());
+            SONDE_NEEDS_SET("models", model);
+        }
         const auto document = sonde::document::open(model.toStdString());
         QVERIFY2(document, document ? "" : document.error().text().c_str());
         Composer compose((*document)->graph);

@@ -20,11 +20,11 @@ struct TorchCase {
     std::string problem;
 };
 
-inline bool haveTorchCases() { return QFileInfo::exists(referenceSets() + "/onnx-conformance"); }
+inline QString torchCases() { return referenceSets() + "/onnx-conformance"; }
 
 inline TorchCase readTorchCase(const std::string& name) {
     TorchCase result;
-    const std::filesystem::path folder = (referenceSets() + "/onnx-conformance/").toStdString() + name;
+    const std::filesystem::path folder = (torchCases() + '/').toStdString() + name;
     auto file = base::MappedFile::open(folder / "model.onnx");
     if (!file) return {{}, {}, {}, file.error().text()};
     const auto model = io::readOnnx(std::move(*file));

@@ -141,7 +141,7 @@ class TestNnTorchCases : public QObject {
     }
     void layer() {
         QFETCH(int, index);
-        if (!haveTorchCases()) QSKIP("the conformance cases are not in SONDE_SHARED");
+        SONDE_NEEDS_SET("onnx-conformance", torchCases());
         const auto& [name, layer] = cases()[static_cast<std::size_t>(index)];
         const std::string problem = runTorchCase(layer, readTorchCase(std::string("pytorch-converted/test_") + name));
         QVERIFY2(problem.empty(), problem.c_str());
@@ -149,8 +149,8 @@ class TestNnTorchCases : public QObject {
 
     /// The case's target is a constant of its graph: the one tensor of the inputs' shape.
     void poissonLoss() {
-        if (!haveTorchCases()) QSKIP("the conformance cases are not in SONDE_SHARED");
-        const std::filesystem::path folder = (referenceSets() + "/onnx-conformance/pytorch-converted/test_PoissonNLLLLoss_no_reduce").toStdString();
+        SONDE_NEEDS_SET("onnx-conformance", torchCases());
+        const std::filesystem::path folder = (torchCases() + "/pytorch-converted/test_PoissonNLLLLoss_no_reduce").toStdString();
         const auto model = io::readOnnx(base::MappedFile::open(folder / "model.onnx").value());
         QVERIFY(model);
         Value target;
@@ -168,7 +168,7 @@ class TestNnTorchCases : public QObject {
     }
 
     void operators() {
-        if (!haveTorchCases()) QSKIP("the conformance cases are not in SONDE_SHARED");
+        SONDE_NEEDS_SET("onnx-conformance", torchCases());
         using Make = std::function<Layer(TorchCase&)>;
         std::string problems;
         const auto row = [&problems](const char* name, const Make& make) {
@@ -221,7 +221,7 @@ class TestNnTorchCases : public QObject {
         QVERIFY2(problems.empty(), problems.c_str());
     }
     void recurrent() {
-        if (!haveTorchCases()) QSKIP("the conformance cases are not in SONDE_SHARED");
+        SONDE_NEEDS_SET("onnx-conformance", torchCases());
         const auto lstm = [](std::int64_t inputs, std::int64_t hidden) { return make<nn::LSTM>(inputs, hidden); };
         const auto gru = [](std::int64_t inputs, std::int64_t hidden) { return make<nn::GRU>(inputs, hidden); };
         const auto rnn = [](std::int64_t inputs, std::int64_t hidden) { return make<nn::RNN>(inputs, hidden); };

@@ -268,7 +268,7 @@ class TestOnnxDtypes : public QObject {
 
     void kernelsComputeWithEveryDtype() {
         const QDir cases(test::referenceSets() + "/onnx-conformance/node");
-        if (!cases.exists()) QSKIP("the ONNX backend cases are not there (SONDE_SHARED)");
+        SONDE_NEEDS_SET("onnx-conformance", cases.path());
         std::map<std::string, std::vector<SpecRow>> byName;
         for (const SpecRow& row : specification()) byName[row.op].push_back(row);
         Checker checker;

@@ -140,7 +140,7 @@ class TestZoo : public QObject {
         for (const Reference& reference : kReferences) {
             for (const char* form : {".trace.pt", ".script.pt"}) {
                 const QString file = reference.file;
-                if (!QFile::exists(test::referenceModels() + '/' + file + form)) continue;
+                if (file == "resnet18" && form == std::string_view(".script.pt")) continue;  // was not made
                 QTest::addRow("%s%s", reference.file, form) << file + form << file + ".npz" << reference.model;
             }
         }
@@ -155,6 +155,7 @@ class TestZoo : public QObject {
         QFETCH(QString, npz);
         QFETCH(QString, model);
         const QString folder = test::referenceModels() + '/';
+        SONDE_NEEDS_SET("models", folder + archive);
         const auto document = opened(model, folder + archive);
         QVERIFY(document);
         const auto reference = io::NpzFile::open((folder + npz).toStdString());

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tests/support/reference_sets.h"
 #include "tests/support/window_fixture.h"
 
 using namespace sonde;
@@ -131,14 +132,14 @@ void TestCalm::theLineStaysWhenManyAreOpened_data() {
     QTest::addColumn<QString>("model");
     for (const char* model : {"gpt_mini.onnx", "gpt_mini.script.pt", "control_flow.onnx", "unet_small.onnx", "mobilenet_v3_small.onnx"}) QTest::addRow("%s", model) << file(model);
     for (const char* model : {"zoo:resnet50", "zoo:unet", "zoo:densenet121"}) QTest::addRow("%s", model) << QString::fromLatin1(model);
-    if (const QString shared = qEnvironmentVariable("SONDE_SHARED", SONDE_SOURCE_DIR "/../shared"); QFile::exists(shared + QStringLiteral("/onnx-light")))
-        for (const char* model : {"light_vgg19.onnx", "light_shufflenet.onnx"})  // constants beside the line of operations
-            QTest::addRow("%s", model) << shared + QStringLiteral("/onnx-light/") + QLatin1String(model);
+    for (const char* model : {"light_vgg19.onnx", "light_shufflenet.onnx"})  // constants beside the line of operations
+        QTest::addRow("%s", model) << test::referenceSets() + QStringLiteral("/onnx-light/") + QLatin1String(model);
 }
 
 /// Opening modules all over the picture leaves the operation in the middle of it, that is not in them, where it is.
 void TestCalm::theLineStaysWhenManyAreOpened() {
     QFETCH(QString, model);
+    if (model.contains(QStringLiteral("/onnx-light/"))) SONDE_NEEDS_SET("onnx-light", model);
     open(model);
     for (const Qt::Key depth : {Qt::Key_2, Qt::Key_0, Qt::Key_1}) {
         const auto scene = canvas()->scene();
