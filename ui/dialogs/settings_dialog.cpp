@@ -94,7 +94,7 @@ QWidget* SettingsDialog::motionChoice() {
 
 QWidget* SettingsDialog::wheelChoice() {
     auto* wheel = named(new QComboBox(this), QStringLiteral("wheel"), tr("What the wheel does on the canvas"));
-    wheel->addItems({tr("Zooms; Shift+wheel scrolls"), tr("Scrolls; Ctrl+wheel zooms")});
+    wheel->addItems({tr("Zooms; Ctrl+wheel scrolls"), tr("Scrolls; Ctrl+wheel zooms")});
     wheel->setCurrentIndex(m_settings.wheelZooms ? 0 : 1);
     connect(wheel, &QComboBox::activated, this, [this](int index) {
         m_settings.wheelZooms = index == 0;
