@@ -17,6 +17,17 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Tint tintOf(const theme::CategoryColors& colors, double fraction = -1) { return {colors.fill, colors.stroke, colors.text, fraction}; }
 
+/// Why an item has nothing to be coloured by.
+QString whyUnknown(int column) {
+    using Source = models::NodeColumn::Source;
+    const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
+    if (info.source == Source::Comparison) return QStringLiteral("not compared");
+    if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("not measured");
+    if (info.source == Source::Values) return QStringLiteral("not measured, or nothing finite");
+    if (column == models::TimeColumn) return QStringLiteral("not run");
+    return info.numeric ? QStringLiteral("not known") : QStringLiteral("none");
+}
+
 }  // namespace
 
 Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, theme::Scheme scheme) {
@@ -27,8 +38,9 @@ Coloring::Coloring(const models::NodeMeasures& measures, const QString& id, them
     m_numeric = info.numeric;
     m_ofExpr.assign(measures.graph().exprCount(), -1);
     m_ofScope.assign(measures.graph().scopeCount(), -1);
-    m_nothing = {theme::color(theme::ColorRole::Base, scheme), theme::color(theme::ColorRole::StrongBorder, scheme),
-                 theme::color(theme::ColorRole::Text, scheme), -1};
+    m_nothing = {theme::color(theme::ColorRole::Canvas, scheme), theme::color(theme::ColorRole::StrongBorder, scheme),
+                 theme::color(theme::ColorRole::Text, scheme), -1, false, true};
+    m_unknown = whyUnknown(column);
     info.numeric ? byNumber(measures, column, scheme) : byText(measures, column, scheme);
 }
 
@@ -76,7 +88,7 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     double mostOfScopes = most;
     for (std::size_t i = 1; i < m_numberOfScope.size(); ++i)
         if (std::isfinite(m_numberOfScope[i])) mostOfScopes = std::max(mostOfScopes, std::abs(m_numberOfScope[i]));
-    // Steps 0 … kSteps-1 above 0, and as many below.
+    // Steps 0 … kSteps-1 above 0, as many below, then 0 itself: known, and not what nothing is known of.
     for (const double sign : {1.0, -1.0})
         for (int i = 0; i < kSteps; ++i) {
             const double t = (i + 0.5) / kSteps;
@@ -84,12 +96,14 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
             tint.below = sign < 0;
             m_tints.push_back(std::move(tint));
         }
+    constexpr int kZero = 2 * kSteps;
+    m_tints.push_back(tintOf(theme::divergingColors(0, scheme), 0));
     // Differences are apart by orders of magnitude; what is more than eight below the largest is as good as equal.
     const double floor = std::max(least, most * 1e-8);
     const auto step = [&](double number, double top) {
         if (std::isnan(number)) return -1;
         if (std::isinf(number)) return kSteps - 1;
-        if (number == 0 || top <= 0) return info.logarithmic ? 0 : -1;
+        if (number == 0 || top <= 0) return kZero;
         double t = std::abs(number) / top;
         if (info.logarithmic) t = floor < top ? std::log(std::abs(number) / floor) / std::log(top / floor) : 1;
         const int at = std::clamp(static_cast<int>(t * kSteps), 0, kSteps - 1);

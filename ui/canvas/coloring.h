@@ -18,6 +18,7 @@ struct Tint {
     QColor fill, stroke, text;
     double fraction = -1;
     bool below = false;  ///< the number is less than 0: the bar goes the other way
+    bool unknown = false;  ///< nothing is known of the item: drawn hollow with a dashed outline, as no colour of a scale is
 };
 
 /// Colours of all operations and modules by one column of the node table. Immutable once made.
@@ -36,6 +37,9 @@ class Coloring {
     /// Whether there is any number at all; if not, noteText() says how to come to some.
     bool isKnown() const { return m_known; }
     const QString& noteText() const { return m_note; }
+    /// What it means that an item has an unknown() tint: "not measured".
+    const QString& unknownText() const { return m_unknown; }
+    const Tint& unknownTint() const { return m_nothing; }
     /// What the ends of the scale mean; numeric only.
     const QString& lowText() const { return m_low; }
     const QString& highText() const { return m_high; }
@@ -47,10 +51,10 @@ class Coloring {
     void byNumber(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
     void byText(const models::NodeMeasures& measures, int column, theme::Scheme scheme);
 
-    QString m_title, m_low, m_high, m_note;
+    QString m_title, m_low, m_high, m_note, m_unknown;
     bool m_numeric = false, m_signed = false, m_known = true;
     std::vector<double> m_numberOfExpr, m_numberOfScope;  ///< NaN: none; only while they are made into colours
-    Tint m_nothing;  ///< of what has no number, or 0
+    Tint m_nothing;  ///< of what has no number or text
     std::vector<Tint> m_tints;
     std::vector<int> m_ofExpr, m_ofScope;  ///< indices in m_tints, -1: none
     std::vector<std::pair<QString, Tint>> m_rows;

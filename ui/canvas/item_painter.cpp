@@ -12,6 +12,11 @@ namespace {
 
 constexpr double kSmallestFarTitle = 0.7;
 
+/// The outline of an item: dashed if nothing is known of what it is coloured by.
+QPen outline(const Tint* tint, const QColor& stroke) {
+    return QPen(tint ? tint->stroke : stroke, 1, tint && tint->unknown ? Qt::DashLine : Qt::SolidLine);
+}
+
 }  // namespace
 
 Detail detailAt(double scale) {
@@ -122,7 +127,7 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
                                     Detail detail) const {
     const QRectF box = toQt(item.rect);
     const QColor fill = tint ? tint->fill : theme::moduleFill(depth + 1, m_style.scheme);
-    const QPen stroke(tint ? tint->stroke : m_style.color(ColorRole::ModuleStroke), 1);
+    const QPen stroke = outline(tint, m_style.color(ColorRole::ModuleStroke));
     if (detail == Detail::Block) {
         painter.setPen(stroke);
         painter.setBrush(tint ? tint->fill : m_style.color(ColorRole::ModuleStroke));
@@ -165,15 +170,22 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
     const Tint* tint = marks.tint(item.what);
     if (tint) colors = {tint->fill, tint->stroke, tint->text};
     if (detail == Detail::Block) {
-        painter.fillRect(box, tint && tint->fraction >= 0 ? tint->fill : colors.stroke);
+        // A scale is told by its fills, kinds by what stands out most; what nothing is known of stays hollow.
+        if (tint && tint->unknown) {
+            painter.setPen(QPen(colors.stroke, 0));
+            painter.setBrush(tint->fill);
+            painter.drawRect(box);
+        } else {
+            painter.fillRect(box, tint && tint->fraction >= 0 ? tint->fill : colors.stroke);
+        }
         return;
     }
-    painter.setPen(QPen(colors.stroke, 1));
+    painter.setPen(outline(tint, colors.stroke));
     painter.setBrush(colors.fill);
     painter.drawRoundedRect(box, Card::kRadius, Card::kRadius);
     paintBar(painter, box, tint);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(colors.stroke);
+    painter.setBrush(tint && tint->unknown ? Qt::NoBrush : QBrush(colors.stroke));
     painter.drawRoundedRect(QRectF(box.left() + 3, box.top() + 6, Card::kAccent - 1, box.height() - 12), 1.5, 1.5);
 
     const ItemText text = itemText(*m_graph, item.what, m_style);

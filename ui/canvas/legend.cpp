@@ -2,6 +2,7 @@
 
 #include <QPainter>
 
+#include <algorithm>
 #include <set>
 
 #include "ui/canvas/item_text.h"
@@ -43,6 +44,11 @@ Legend::Legend(QWidget* parent) : QWidget(parent) {
 
 void Legend::setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring) {
     m_coloring = std::move(coloring);
+    m_showsUnknown = m_coloring && m_coloring->isKnown() && scene &&
+                     std::any_of(scene->items.begin(), scene->items.end(), [this](const layout::SceneItem& item) {
+                         const Tint* tint = item.what.open ? nullptr : m_coloring->of(item.what);
+                         return tint && tint->unknown;
+                     });
     std::set<theme::OpCategory> found;
     if (graph && scene && !m_coloring)
         for (const layout::SceneItem& item : scene->items)
@@ -69,15 +75,18 @@ std::vector<int> Legend::markRows() const {
 
 int Legend::lineHeight() const { return QFontMetrics(theme::Theme::instance().smallFont()).height() + 4; }
 
-/// The title, then a line for each kind; of a scale its two ends share the line under the ramp.
+/// The title, then a line for each kind; of a scale its two ends share the line under the ramp. What nothing is known of
+/// comes last.
 QStringList Legend::coloringLines() const {
     if (!m_coloring) return {};
     QStringList lines{m_coloring->title()};
     if (!m_coloring->isKnown()) return lines << m_coloring->noteText();
     // The ramp, then what its ends mean; the middle of a scale that goes both ways is 0.
     if (m_coloring->isNumeric())
-        return lines << QString() << m_coloring->lowText() + (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) + m_coloring->highText();
-    for (const auto& [text, tint] : m_coloring->rows()) lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+        lines << QString() << m_coloring->lowText() + (m_coloring->isSigned() ? QStringLiteral("  …  0  …  ") : QStringLiteral("  …  ")) + m_coloring->highText();
+    else
+        for (const auto& [text, tint] : m_coloring->rows()) lines << (text.size() > 32 ? text.left(15) + QChar(0x2026) + text.right(15) : text);
+    if (m_showsUnknown) lines << m_coloring->unknownText();
     return lines;
 }
 
@@ -108,8 +117,18 @@ void Legend::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(2 * kPad + kSwatch, y, width(), line), Qt::AlignVCenter | Qt::AlignLeft, row);
         y += line;
     };
+    const auto swatch = [&](const Tint& tint) {
+        painter.setPen(QPen(tint.stroke, 1.2, tint.unknown ? Qt::DashLine : Qt::SolidLine));
+        painter.setBrush(tint.fill);
+        painter.drawRect(QRectF(kPad, y + line / 2.0 - 5.5, kSwatch, 11));
+    };
     const QStringList coloured = coloringLines();
     for (qsizetype i = 0; i < coloured.size(); ++i) {
+        if (m_showsUnknown && i + 1 == coloured.size()) {
+            swatch(m_coloring->unknownTint());
+            text(coloured[i]);
+            continue;
+        }
         if (i == 0) {
             painter.setPen(theme::color(ColorRole::MutedText));
             painter.drawText(QRect(kPad, y, width(), line), Qt::AlignVCenter | Qt::AlignLeft, coloured[0]);
@@ -135,10 +154,7 @@ void Legend::paintEvent(QPaintEvent*) {
             y += line;
             continue;
         }
-        const Tint& tint = rows[static_cast<std::size_t>(i - 1)].second;
-        painter.setPen(QPen(tint.stroke, 1.2));
-        painter.setBrush(tint.fill);
-        painter.drawRect(QRectF(kPad, y + line / 2.0 - 5.5, kSwatch, 11));
+        swatch(rows[static_cast<std::size_t>(i - 1)].second);
         text(coloured[i]);
     }
     for (const theme::OpCategory category : m_categories) {

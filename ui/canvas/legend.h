@@ -23,6 +23,8 @@ class Legend : public QWidget {
     /// In a small canvas: the colours alone.
     void setCompact(bool compact) { m_compact = compact; }
     QSize sizeHint() const override;
+    /// What it says of the colouring, line by line.
+    QStringList lines() const { return coloringLines(); }
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -34,6 +36,7 @@ class Legend : public QWidget {
     bool m_compact = false;
     std::uint16_t m_marks = 0;
     std::shared_ptr<const Coloring> m_coloring;
+    bool m_showsUnknown = false;  ///< some item has nothing to be coloured by
     std::vector<theme::OpCategory> m_categories;
 };
 
