@@ -108,7 +108,7 @@ base::Result<int> render(RenderOptions& options) {
     style.labels = canvas::makeCardLabels(rules, nullptr);
     const auto measure = std::make_shared<const canvas::TextMeasure>(style.textScale);
     layout::SceneOptions sceneOptions;
-    sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {});
+    sceneOptions.metrics = canvas::itemMetrics(document->graph, style, measure, {}, {});
     SONDE_ASSIGN(auto scene, canvas::layOut(outline, view, sceneOptions, commandLineWork()));
     for (const std::string& note : scene->notes) std::fprintf(stderr, "%s\n", note.c_str());
     const canvas::ScenePainter painter(std::make_shared<const canvas::SceneIndex>(std::move(scene)), document->graph, measure,

@@ -128,7 +128,7 @@ void measureGraph(const char* name, const std::shared_ptr<const graph::InternalG
     layout::ViewState view;
     layout::openToDepth(outline, view, depth);
     layout::SceneOptions options;
-    options.metrics = canvas::itemMetrics(graph, {}, std::make_shared<const canvas::TextMeasure>(), {});
+    options.metrics = canvas::itemMetrics(graph, {}, std::make_shared<const canvas::TextMeasure>(), {}, {});
     const Clock::time_point begin = Clock::now();
     auto scene = canvas::layOut(outline, view, options);
     if (scene) measure(name, graph, std::move(scene).value(), msSince(begin));

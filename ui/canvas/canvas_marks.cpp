@@ -4,6 +4,7 @@
 #include "ui/context/comparison.h"
 #include "ui/context/problems.h"
 #include "ui/context/value_measures.h"
+#include "ui/models/module_result.h"
 
 #include <string_view>
 #include <unordered_set>
@@ -139,6 +140,22 @@ void GraphCanvas::refreshMarks() {
     m_tilesComplete = false;
     Q_EMIT marksChanged();
     update();
+}
+
+/// Modules whose value, their output, is watched: closed, they show it as the node would.
+std::unordered_set<graph::ScopeId> GraphCanvas::watchedModules() {
+    const graph::InternalGraph& graph = m_context.graph();
+    std::unordered_set<graph::ScopeId> modules;
+    m_marks.moduleValues.clear();
+    for (const graph::NodeId node : m_context.watched())
+        for (graph::ScopeId scope = graph.expr(graph.node(node).producer).scope; scope.valid(); scope = graph.scope(scope).parent) {
+            const auto [found, isNew] = m_moduleOutputs.try_emplace(scope);
+            if (isNew) found->second = models::resultOf(m_context, m_context.selectionOf(scope));
+            if (found->second != node) continue;
+            m_marks.moduleValues[scope] = node;
+            modules.insert(scope);
+        }
+    return modules;
 }
 
 void GraphCanvas::refreshPreviews() {

@@ -6,6 +6,7 @@
 #include "ui/canvas/canvas_overlays.h"
 #include "ui/canvas/canvas_transition.h"
 #include "ui/canvas/graph_canvas.h"
+#include "ui/models/module_result.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::canvas {
@@ -188,8 +189,8 @@ void GraphCanvas::selectItem(ItemId item) {
 }
 
 graph::NodeId GraphCanvas::currentNode() const {
-    const Selection& selection = m_context.selection();
-    if (selection.kind == Selection::Kind::Node) return selection.node;
+    // A module stands for what it returns.
+    if (const graph::NodeId node = models::resultOf(m_context, m_context.selection()); node.valid()) return node;
     const ItemId item = currentItem();
     return item ? nodeOf(m_context.graph(), scene()->item(item).what) : graph::NodeId();
 }

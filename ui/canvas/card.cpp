@@ -47,10 +47,12 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
 }
 
 layout::ItemMetrics itemMetrics(std::shared_ptr<const graph::InternalGraph> graph, const CanvasStyle& style,
-                                std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched) {
-    return [graph = std::move(graph), style, measure = std::move(measure),
-            watched = std::move(watched)](const layout::ItemDescription& what) {
-        const bool live = what.kind != ItemKind::Stub && !watched.empty() && watched.contains(nodeOf(*graph, what));
+                                std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched,
+                                std::unordered_set<graph::ScopeId> watchedModules) {
+    return [graph = std::move(graph), style, measure = std::move(measure), watched = std::move(watched),
+            watchedModules = std::move(watchedModules)](const layout::ItemDescription& what) {
+        const bool live = what.kind == ItemKind::Module ? watchedModules.contains(what.scope)
+                                                        : what.kind != ItemKind::Stub && !watched.empty() && watched.contains(nodeOf(*graph, what));
         return Card(*measure, style).size(*graph, what, live);
     };
 }

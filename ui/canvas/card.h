@@ -48,8 +48,9 @@ class Card {
     const CanvasStyle& m_style;
 };
 
-/// What the composer asks for sizes. Holds copies of all that it needs.
+/// What the composer asks for sizes. Holds copies of all that it needs. Watched are nodes, and modules by their outputs.
 layout::ItemMetrics itemMetrics(std::shared_ptr<const graph::InternalGraph> graph, const CanvasStyle& style,
-                                std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched);
+                                std::shared_ptr<const TextMeasure> measure, std::unordered_set<graph::NodeId> watched,
+                                std::unordered_set<graph::ScopeId> watchedModules);
 
 }  // namespace sonde::canvas

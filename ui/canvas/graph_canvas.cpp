@@ -182,6 +182,8 @@ void GraphCanvas::clearScene() {
     m_hoverEdge = -1;
     m_wantedAnchor.reset();
     m_wantedView.reset();
+    m_moduleOutputs.clear();
+    m_marks.moduleValues.clear();
     m_toldNotes.clear();
     m_firstLayout = true;
     m_noticeTimer.stop();
@@ -220,7 +222,7 @@ void GraphCanvas::requestLayout() {
     const std::shared_ptr<const graph::InternalGraph> graph = outline->sharedGraph();
     layout::SceneOptions options;
     options.metrics = itemMetrics(graph, drawn, m_measure,
-                                  {m_context.watched().begin(), m_context.watched().end()});
+                                  {m_context.watched().begin(), m_context.watched().end()}, watchedModules());
     const QPointer<GraphCanvas> self(this);
     options.onPartial = [self, number, graph, drawn](std::shared_ptr<const SceneLayout> scene) {
         auto index = std::make_shared<const SceneIndex>(std::move(scene));

@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/layout/scene.h"
 #include "ui/canvas/camera.h"
@@ -191,6 +193,7 @@ class GraphCanvas : public QWidget {
     // canvas_marks.cpp
     void refreshMarks();
     void refreshPreviews();
+    std::unordered_set<graph::ScopeId> watchedModules();
     std::vector<std::uint16_t> computeFlags() const;
     void findUntraced();
     void recolor();
@@ -246,6 +249,7 @@ class GraphCanvas : public QWidget {
     std::shared_ptr<const CardLabels> m_labels;
     std::shared_ptr<ScenePainter> m_painter;
     SceneMarks m_marks;
+    std::unordered_map<graph::ScopeId, graph::NodeId> m_moduleOutputs;  ///< of this document, as far as they were looked for
     std::vector<graph::ExprId> m_untraced;  ///< calls of modules that could not be traced
     std::vector<std::pair<graph::ExprId, std::uint16_t>> m_passFlags;  ///< what passes did, as ItemFlags
     TileCache m_tiles;

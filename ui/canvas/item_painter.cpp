@@ -72,7 +72,7 @@ void ItemPainter::paint(QPainter& painter, const layout::SceneItem& item, int de
         case ItemKind::Input: case ItemKind::Output: paintPort(painter, item, detail); break;
         case ItemKind::Module:
             item.what.open ? paintOpenBox(painter, item, depth, flags, detail)
-                           : paintClosedModule(painter, item, depth, marks.tint(item.what), detail);
+                           : paintClosedModule(painter, item, depth, marks, detail);
             break;
         case ItemKind::Body: paintOpenBox(painter, item, depth, flags, detail); break;
         case ItemKind::Expr:
@@ -123,9 +123,10 @@ void ItemPainter::openTitle(QPainter& painter, const layout::SceneItem& item, bo
     part(TextRole::Body, m_measure->ascent(TextRole::Title) - m_measure->ascent(TextRole::Body), text.qualname, ColorRole::ModuleSubtitle);
 }
 
-void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint,
+void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks,
                                     Detail detail) const {
     const QRectF box = toQt(item.rect);
+    const Tint* tint = marks.tint(item.what);
     const QColor fill = tint ? tint->fill : theme::moduleFill(depth + 1, m_style.scheme);
     const QPen stroke = outline(tint, m_style.color(ColorRole::ModuleStroke));
     if (detail == Detail::Block) {
@@ -146,14 +147,19 @@ void ItemPainter::paintClosedModule(QPainter& painter, const layout::SceneItem& 
     const ItemText text = itemText(*m_graph, item.what);
     const QColor title = tint ? tint->text : m_style.color(ColorRole::ModuleTitle);
     const QColor subtitle = tint ? tint->text : m_style.color(ColorRole::ModuleSubtitle);
+    QRectF area = front;
+    if (const graph::NodeId value = marks.moduleValue(item.what.scope); value.valid()) {
+        paintPreview(painter, item, marks.preview(value), subtitle);
+        area.setRight(Card::thumbnailRect(item.rect).left());
+    }
     if (detail == Detail::Heading) {
-        paintHeading(painter, front.adjusted(6, 4, -6, -4), text.title, title);
+        paintHeading(painter, area.adjusted(6, 4, -6, -4), text.title, title);
         return;
     }
     const double toggle = Card::hasToggle(item.what) ? Card::kToggle + 6 : 0;
     if (toggle > 0) paintToggle(painter, item);
     const Card card(*m_measure, m_style);
-    const double x = front.left() + Card::kPadX, width = front.width() - 2 * Card::kPadX;
+    const double x = area.left() + Card::kPadX, width = area.width() - 2 * Card::kPadX;
     double y = front.top() + Card::kPadY;
     line(painter, TextRole::Title, {x + toggle, y}, width - toggle, text.title, title);
     y += card.titleLine();

@@ -50,7 +50,7 @@ class ItemPainter {
     void paintOpenBox(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, Detail detail) const;
     QString farText(const layout::SceneItem& item, double width) const;
     void openTitle(QPainter& painter, const layout::SceneItem& item, bool taken, const QColor* ground) const;
-    void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const Tint* tint, Detail detail) const;
+    void paintClosedModule(QPainter& painter, const layout::SceneItem& item, int depth, const SceneMarks& marks, Detail detail) const;
     void paintNode(QPainter& painter, const layout::SceneItem& item, const SceneMarks& marks, std::uint16_t flags, Detail detail) const;
     void paintPort(QPainter& painter, const layout::SceneItem& item, Detail detail) const;
     void paintStub(QPainter& painter, const layout::SceneItem& item, Detail detail) const;

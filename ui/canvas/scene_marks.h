@@ -42,15 +42,23 @@ struct Preview {
     bool bad = false;
 };
 using Previews = std::map<graph::NodeId, Preview>;
+/// The values that modules stand for, their outputs, by call.
+using ModuleValues = std::map<graph::ScopeId, graph::NodeId>;
 
 /// The state of a scene's items. `flags` is by item, or empty if no item has any.
 struct SceneMarks {
     std::vector<std::uint16_t> flags;
     std::shared_ptr<const Previews> previews;
     std::shared_ptr<const Coloring> coloring;  ///< null: by operator category
+    ModuleValues moduleValues;                 ///< of modules whose value is watched
 
     const Tint* tint(const layout::ItemDescription& what) const { return coloring ? coloring->of(what) : nullptr; }
     std::uint16_t of(layout::ItemId item) const { return item.index() < flags.size() ? flags[item.index()] : std::uint16_t{0}; }
+    /// The watched value of a closed module; invalid if it has none.
+    graph::NodeId moduleValue(graph::ScopeId scope) const {
+        const auto found = moduleValues.find(scope);
+        return found == moduleValues.end() ? graph::NodeId() : found->second;
+    }
     const Preview* preview(graph::NodeId node) const {
         if (!previews || !node.valid()) return nullptr;
         const auto found = previews->find(node);

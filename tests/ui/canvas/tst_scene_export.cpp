@@ -51,7 +51,7 @@ std::unique_ptr<ScenePainter> paint(std::shared_ptr<const graph::InternalGraph> 
     const CanvasStyle style;
     const auto measure = std::make_shared<const TextMeasure>(1.0);
     layout::SceneOptions options;
-    options.metrics = itemMetrics(graph, style, measure, {});
+    options.metrics = itemMetrics(graph, style, measure, {}, {});
     auto scene = layOut(outline, view, options);
     if (!scene) return nullptr;
     return std::make_unique<ScenePainter>(std::make_shared<const SceneIndex>(std::move(scene).value()), graph, measure, style);
