@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFile>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QListWidget>
 #include <QSplitter>
 #include <QTextBlock>
@@ -103,7 +104,17 @@ HelpViewer::HelpViewer(QWidget* parent)
         if (file.endsWith(QLatin1String(".md"))) showPage(file.chopped(3));
         if (link.hasFragment()) m_browser->scrollToAnchor(link.fragment());
     });
+    m_search->focusProxy()->installEventFilter(this);
     m_pages->setCurrentRow(0);
+}
+
+/// Escape closes the help also from the search, which would take the key to clear itself.
+bool HelpViewer::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->matches(QKeySequence::Cancel)) {
+        reject();
+        return true;
+    }
+    return QDialog::eventFilter(watched, event);
 }
 
 void HelpViewer::addOperators() {

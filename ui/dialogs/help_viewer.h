@@ -33,6 +33,9 @@ class HelpViewer : public QDialog {
     QListWidget* pages() const { return m_pages; }
     widgets::SearchField* searchField() const { return m_search; }
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
     void showItem(QListWidgetItem* item);
     void showOperatorPage(const QString& html);

@@ -10,6 +10,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMetaMethod>
 #include <QTimer>
 #include <QToolButton>
 
@@ -117,11 +118,13 @@ bool SearchField::eventFilter(QObject* watched, QEvent* event) {
         const bool backwards = key->modifiers() & Qt::ShiftModifier;
         switch (key->key()) {
             case Qt::Key_Escape:
-                if (m_edit->text().isEmpty())
-                    Q_EMIT left();
-                else
+                if (!m_edit->text().isEmpty()) {
                     m_edit->clear();
-                return true;
+                    return true;
+                }
+                Q_EMIT left();
+                // Where nobody waits for it, the key is the dialog's around.
+                return isSignalConnected(QMetaMethod::fromSignal(&SearchField::left));
             case Qt::Key_Return:
             case Qt::Key_Enter:
             case Qt::Key_F3:
