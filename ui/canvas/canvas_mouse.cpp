@@ -254,15 +254,6 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     placeAgain();
 }
 
-/// A picture that nobody has moved since it was placed or fitted is placed or fitted into the new size.
-void GraphCanvas::placeAgain() {
-    if (!m_painter || !m_home || !(m_home->camera == m_camera)) return;
-    if (m_home->fitted) m_camera = m_overlays->fitted(toQt(scene()->bounds));
-    else placeFirst();
-    m_home = Home{m_camera, m_home->fitted};
-    Q_EMIT cameraChanged();
-}
-
 QRectF GraphCanvas::itemRectIn(ItemId item, QSize size) const {
     const QRectF rect = toQt(scene()->item(item).rect);
     return {m_camera.toPixel(rect.topLeft(), size), rect.size() * m_camera.scale};

@@ -30,6 +30,7 @@ void GraphCanvas::flyTo(const Camera& camera) {
         setCamera(camera);
         return;
     }
+    m_flightTarget = camera;
     auto* flight = new QVariantAnimation(this);
     flight->setStartValue(0.0);
     flight->setEndValue(1.0);

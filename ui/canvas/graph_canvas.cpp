@@ -63,6 +63,7 @@ GraphCanvas::GraphCanvas(context::InspectorContext& context, QWidget* parent, in
         update();
     });
     connectContext();
+    followPlace();
     connect(&Theme::instance(), &Theme::changed, this, &GraphCanvas::restyle);
     if (m_context.hasModel()) begin();
 }
@@ -182,6 +183,7 @@ void GraphCanvas::clearScene() {
     m_hoverEdge = -1;
     m_wantedAnchor.reset();
     m_wantedView.reset();
+    m_opened.clear();
     m_moduleOutputs.clear();
     m_marks.moduleValues.clear();
     m_toldNotes.clear();
@@ -200,18 +202,6 @@ void GraphCanvas::recolor() {
     m_marks.coloring.reset();
     if (m_context.hasModel() && m_context.colorBy() != QLatin1String("category"))
         m_marks.coloring = std::make_shared<const Coloring>(m_measures, m_context.colorBy(), Theme::instance().scheme());
-}
-
-void GraphCanvas::keepPlace() {
-    m_keptPlace.reset();
-    if (!m_painter || m_firstLayout) return;
-    const std::optional<Anchor> anchor = chooseAnchor();
-    if (!anchor) return;
-    const graph::InternalGraph& graph = m_painter->items().graph();
-    KeptPlace place{m_shownLocation, {}, {}, anchor->corner, anchor->scale};
-    if (anchor->scope.valid()) place.qualname = graph.scope(anchor->scope).qualname;
-    else if (anchor->expr.valid() && !graph.expr(anchor->expr).outputs.empty()) place.node = graph.node(graph.expr(anchor->expr).outputs.front()).name;
-    m_keptPlace = std::move(place);
 }
 
 void GraphCanvas::requestLayout() {
@@ -256,6 +246,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     const std::optional<Anchor> anchor = m_wantedAnchor ? m_wantedAnchor : chooseAnchor(&composed.index->scene());
     const std::shared_ptr<ScenePainter> before = m_painter;
     const Camera cameraBefore = m_camera;
+    const bool fitted = m_home && m_home->fitted && m_home->camera == (m_flight ? m_flightTarget : m_camera);
     // Drawn with what is known by now; measured was what the file says, so that nothing moves because of a run.
     const bool isShown = m_context.hasModel() && m_context.document()->graph == composed.graph;
     const auto graph = isShown ? m_context.sharedGraph() : composed.graph;
@@ -266,22 +257,11 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     followSelectionInside();
     m_overlays->refresh();
     if (m_firstLayout || !before) {
-        placeFirst();
-        if (m_keptPlace && m_keptPlace->location == m_context.location()) {
-            const graph::NodeId node = m_keptPlace->node.empty() ? graph::NodeId() : m_context.graph().findNode(m_keptPlace->node);
-            const context::Selection at = node.valid() ? m_context.selectionOf(node) : m_context.selectionOf(QString::fromStdString(m_keptPlace->qualname));
-            if (const ItemId item = itemOf(at)) {
-                m_camera.scale = m_keptPlace->scale;
-                const QPointF corner = toQt(scene()->item(item).rect).topLeft();
-                m_camera.centre = corner - (m_keptPlace->corner - QPointF(width(), height()) / 2.0) / m_camera.scale;
-            }
-        }
+        placeNew();
     } else if (anchor) {
-        if (const ItemId item = findAnchor(*anchor)) {
-            const QPointF corner = toQt(composed.index->scene().item(item).rect).topLeft();
-            m_camera.centre = corner - (anchor->corner - QPointF(width(), height()) / 2.0) / m_camera.scale;
-        }
+        if (const ItemId item = findAnchor(*anchor)) putAt(item, anchor->corner - QPointF(width(), height()) / 2.0, m_camera.scale);
     }
+    if (before && !m_firstLayout && !m_wantedAnchor && !m_wantedView) keepOpenedInView(before->index().scene(), fitted);
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (before && !m_firstLayout && final) startTransition(before, cameraBefore);
@@ -291,6 +271,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
         m_keptPlace.reset();
         m_shownLocation = m_context.location();
         m_wantedAnchor.reset();
+        m_opened.clear();
         for (const std::string& note : composed.index->scene().notes)
             if (m_toldNotes.insert(note).second)
                 m_context.report(context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});
@@ -309,32 +290,6 @@ void GraphCanvas::followSelectionInside() {
     const ItemId current = currentItem();
     if (current && (selectionOf(current) == selection || !scene()->item(current).what.open)) return;
     if (const ItemId item = itemOf(selection)) setCurrent(item);
-}
-
-void GraphCanvas::placeFirst() {
-    const QRectF all = toQt(scene()->bounds);
-    Camera whole = m_overlays->fitted(all);
-    // A picture too large to be read as a whole is shown from where it begins.
-    constexpr double kReadable = 0.5;
-    if (whole.scale < kReadable) {
-        QPointF begin = all.topLeft();
-        for (const ItemId id : scene()->top)
-            if (scene()->item(id).what.kind == layout::ItemKind::Input) {
-                begin = toQt(scene()->item(id).rect).center();
-                break;
-            }
-        whole.scale = 0.7;
-        const QSizeF half = QSizeF(size()) / whole.scale / 2;
-        const double margin = 24 / whole.scale;
-        if (scene()->direction == layout::Direction::TopDown)
-            whole.centre = {begin.x(), all.top() + half.height() - margin};
-        else
-            whole.centre = {all.left() + half.width() - margin, begin.y()};
-        if (all.width() < 2 * half.width()) whole.centre.setX(all.center().x());
-        if (all.height() < 2 * half.height()) whole.centre.setY(all.center().y());
-    }
-    m_camera = whole;
-    m_home = Home{whole, false};
 }
 
 std::optional<GraphCanvas::Anchor> GraphCanvas::anchorOf(ItemId id) const {

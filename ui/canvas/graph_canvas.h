@@ -179,8 +179,6 @@ class GraphCanvas : public QWidget {
     void begin();
     void requestLayout();
     void takeScene(Composed composed, bool final);
-    void placeFirst();
-    void placeAgain();
     void followSelectionInside();
     /// `next`: the picture that is about to be shown; what it leaves as it is comes first.
     std::optional<Anchor> chooseAnchor(const layout::SceneLayout* next = nullptr) const;
@@ -197,7 +195,6 @@ class GraphCanvas : public QWidget {
     std::vector<std::uint16_t> computeFlags() const;
     void findUntraced();
     void recolor();
-    void keepPlace();
     void findPassMarks();
     QString failureText(graph::ExprId expr) const;
 
@@ -208,6 +205,16 @@ class GraphCanvas : public QWidget {
     std::vector<layout::ItemId> selectedWithin(const QRectF& area) const;
     void paintNotice(QPainter& painter);
     void startTransition(std::shared_ptr<ScenePainter> before, const Camera& cameraBefore);
+
+    // canvas_place.cpp
+    void placeFirst();
+    void placeAgain();
+    void placeNew();
+    void putAt(layout::ItemId item, QPointF offset, double scale);
+    void keepOpenedInView(const layout::SceneLayout& before, bool fitted);
+    void keepPlace();
+    void followPlace();
+    void rememberPlace();
 
     // canvas_navigate.cpp
     void setCamera(const Camera& camera);
@@ -269,7 +276,9 @@ class GraphCanvas : public QWidget {
     models::NodeMeasures m_measures;
     std::optional<Anchor> m_wantedAnchor;  ///< of the item that was just opened or closed
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
+    std::vector<layout::ItemKey> m_opened;  ///< what the layout that is under way opens, of the parts that have come
     QTimer m_noticeTimer, m_idleTimer;
+    QTimer m_placeTimer;   ///< until the place is written
     QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
     /// Where the camera was put by placeFirst() or fit().
     struct Home {
@@ -282,6 +291,7 @@ class GraphCanvas : public QWidget {
 
     std::unique_ptr<Transition> m_transition;
     QPointer<QVariantAnimation> m_flight;
+    Camera m_flightTarget;  ///< while there is a flight
     std::optional<layout::ItemKey> m_current;
     layout::ItemId m_hoverItem;
     int m_hoverEdge = -1;

@@ -252,6 +252,12 @@ void InspectorContext::copyViewToOther() {
     keep();
 }
 
+void InspectorContext::keepPlace(int canvas, const Place& place) {
+    if (!m_document || m_places[canvas] == place) return;
+    m_places[canvas] = place;
+    rememberPlace(m_document, canvas, place);
+}
+
 void InspectorContext::setExpanded(ScopeId scope, bool expanded) {
     if (!m_outline || !scope.valid()) return;
     const layout::GroupId group = m_outline->groupOf(scope);

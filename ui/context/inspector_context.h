@@ -19,6 +19,7 @@
 #include "ui/context/input_spec.h"
 #include "ui/context/job.h"
 #include "ui/context/label_rules.h"
+#include "ui/context/place.h"
 #include "ui/context/selection.h"
 
 namespace sonde::context {
@@ -147,6 +148,8 @@ class InspectorContext : public QObject {
     static constexpr int kCanvases = 2;
     int activeCanvas() const { return m_activeCanvas; }
     const layout::ViewState& view(int canvas) const { return canvas == m_activeCanvas ? m_view : m_otherCanvas.view; }
+    /// Where a canvas looked when it was last told; of a document that was just opened, in the session before.
+    const Place& place(int canvas) const { return m_places[canvas]; }
     bool isExpanded(ScopeId scope) const;
     /// Equal blocks in a row are drawn as one from this number on, if they are folded at all.
     static constexpr std::size_t kFoldFrom = 3;
@@ -266,6 +269,8 @@ class InspectorContext : public QObject {
     void setActiveCanvas(int canvas);
     /// The other canvas begins with the view of the active one.
     void copyViewToOther();
+    /// Tells where a canvas looks, to be remembered.
+    void keepPlace(int canvas, const sonde::context::Place& place);
 
     /// Draws only what the selection needs, what needs it, or both; `depth` edges far, 0: however far.
     void focusCone(bool upstream, bool downstream, int depth);
@@ -425,6 +430,7 @@ class InspectorContext : public QObject {
     };
     CanvasView m_otherCanvas;
     int m_activeCanvas = 0;
+    Place m_places[kCanvases];
     std::vector<Selection> m_bookmarks;
     QString m_colorBy = QStringLiteral("category");
     bool m_edgeWidths = false;

@@ -142,6 +142,7 @@ void InspectorContext::dropDocument() {
     m_focus = {};
     m_hidden.clear();
     m_otherCanvas = {};
+    m_places[0] = m_places[1] = {};
     m_bookmarks.clear();
     m_document.reset();
     m_outline.reset();
@@ -161,6 +162,8 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     m_view = state.view ? *state.view : firstView();
     m_otherCanvas.view = state.secondView ? *state.secondView : m_view;
     if (m_activeCanvas == 1) std::swap(m_view, m_otherCanvas.view);
+    m_places[0] = state.place;
+    m_places[1] = state.secondPlace;
     for (const io::InputInfo& info : document::inputInfos(*m_document)) {
         const document::NamedNode& input = m_document->inputs[m_inputs.size()];
         ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};

@@ -6,6 +6,7 @@
 #include <QCryptographicHash>
 #include <QSettings>
 
+#include <cmath>
 #include <map>
 
 namespace sonde::context {
@@ -18,6 +19,7 @@ using graph::ScopeId;
 
 const QChar kTab(u'\t');
 const QString kSecond = QStringLiteral("secondCanvas");
+const QString kPlaces[] = {QStringLiteral("place"), QStringLiteral("secondPlace")};
 
 QString modelKey(std::uint64_t fingerprint) { return QStringLiteral("models/%1").arg(fingerprint, 16, 16, QLatin1Char('0')); }
 
@@ -120,6 +122,30 @@ layout::ViewState readView(const QSettings& settings, const InternalGraph& graph
     return view;
 }
 
+void writePlace(QSettings& settings, const InternalGraph& graph, const Place& place) {
+    settings.setValue(QStringLiteral("kind"), static_cast<int>(place.kind));
+    settings.setValue(QStringLiteral("node"), place.node.valid() ? text(graph, place.node) : QString());
+    settings.setValue(QStringLiteral("module"), place.scope.valid() ? scopeText(graph.scope(place.scope)) : QString());
+    settings.setValue(QStringLiteral("offset"), place.offset);
+    settings.setValue(QStringLiteral("scale"), place.scale);
+}
+
+/// One that is not what was written, or of which nothing is left, is the first.
+Place readPlace(const QSettings& settings, const InternalGraph& graph) {
+    Place place;
+    const int kind = settings.value(QStringLiteral("kind"), 0).toInt();
+    place.offset = settings.value(QStringLiteral("offset")).toPointF();
+    place.scale = settings.value(QStringLiteral("scale")).toDouble();
+    if (kind == static_cast<int>(Place::Kind::Fitted)) place.kind = Place::Kind::Fitted;
+    const bool finite = std::isfinite(place.offset.x()) && std::isfinite(place.offset.y()) && place.scale >= 0.001 && place.scale <= 100;
+    if (kind != static_cast<int>(Place::Kind::Moved) || !finite) return place;
+    const QString module = settings.value(QStringLiteral("module")).toString(), node = settings.value(QStringLiteral("node")).toString();
+    if (const auto found = findScopes(scopesByText(graph), {module}); !module.isEmpty() && !found.empty()) place.scope = found.front();
+    if (!node.isEmpty()) place.node = find(graph, node);
+    if (place.scope.valid() || place.node.valid()) place.kind = Place::Kind::Moved;
+    return place;
+}
+
 void write(QSettings& settings, const document::Document& document, const Remembered& state) {
     const InternalGraph& graph = *document.graph;
     const QString key = modelKey(document.fingerprint);
@@ -156,6 +182,14 @@ void remember(std::shared_ptr<const document::Document> document, Remembered sta
     storeLater([document = std::move(document), state = std::move(state)](QSettings& settings) { write(settings, *document, state); });
 }
 
+void rememberPlace(std::shared_ptr<const document::Document> document, int canvas, const Place& place) {
+    storeLater([document = std::move(document), canvas, place](QSettings& settings) {
+        settings.beginGroup(modelKey(document->fingerprint) + QLatin1Char('/') + kPlaces[canvas]);
+        writePlace(settings, *document->graph, place);
+        settings.endGroup();
+    });
+}
+
 Remembered recall(const document::Document& document) {
     waitUntilStored();
     const InternalGraph& graph = *document.graph;
@@ -183,6 +217,12 @@ Remembered recall(const document::Document& document) {
     state.view = readView(settings, graph);
     settings.beginGroup(kSecond);
     if (settings.contains(QStringLiteral("open"))) state.secondView = readView(settings, graph);
+    settings.endGroup();
+    for (int canvas : {0, 1}) {
+        settings.beginGroup(kPlaces[canvas]);
+        (canvas == 0 ? state.place : state.secondPlace) = readPlace(settings, graph);
+        settings.endGroup();
+    }
     return state;
 }
 

@@ -12,6 +12,7 @@
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
 #include "ui/context/input_spec.h"
+#include "ui/context/place.h"
 
 namespace sonde::context {
 
@@ -27,10 +28,13 @@ struct Remembered {
     std::optional<layout::ViewState> view;
     std::optional<layout::ViewState> secondView;  ///< of the second canvas
     std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant
+    Place place, secondPlace;             ///< see rememberPlace()
 };
 
-/// Written by a worker; recall() knows it at once.
+/// Written by a worker; recall() knows it at once. Does not touch the places.
 void remember(std::shared_ptr<const document::Document> document, Remembered state);
+/// The same of where a canvas looks alone, which changes often: 0 or 1.
+void rememberPlace(std::shared_ptr<const document::Document> document, int canvas, const Place& place);
 Remembered recall(const document::Document& document);
 
 }  // namespace sonde::context

@@ -15,6 +15,7 @@
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
 #include "ui/window/script.h"
+#include "ui/window/session.h"
 
 namespace sonde::window {
 namespace {
@@ -73,9 +74,10 @@ int runApplication(int argc, char** argv, const std::vector<std::string>& models
         window->setAttribute(Qt::WA_DeleteOnClose);
         window->show();
         if (!model.isEmpty()) window->open(model);
+        return window;
     };
     for (const std::string& model : models) openWindow(QString::fromStdString(model));
-    if (models.empty()) openWindow({});
+    if (models.empty()) openWindow({})->offerAgain(Session::takeLost());
     return QApplication::exec();
 }
 

@@ -1,15 +1,12 @@
 #include "ui/window/main_window.h"
 
 #include <QApplication>
-#include <QCloseEvent>
 #include <QComboBox>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
 #include <QMenuBar>
 #include <QMimeData>
-#include <QScreen>
-#include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -75,13 +72,17 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent) {
     connectContext();
     restore();
     setDocksShown(false);
+    followState();
     refreshTitle();
     refreshActions();
     refreshStatus();
 }
 
 MainWindow::~MainWindow() {
-    // What is torn down must not hear from the context, which is destroyed after the widgets' slots are gone.
+    // What is torn down must not hear from the context, which is destroyed after the widgets' slots are gone; nor is it
+    // what the window looked like.
+    m_saveTimer.stop();
+    for (const auto& [id, dock] : m_docks) dock->disconnect(this);
     m_context.disconnect(this);
 }
 
@@ -116,7 +117,8 @@ void MainWindow::buildCentre() {
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
     connect(m_search, &SearchBar::dismissed, this, [this] { canvas()->setFocus(); });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
-        if (m_bannerReloads) m_context.reload();
+        if (!m_bannerOpens.isEmpty()) openAgain(std::exchange(m_bannerOpens, {}));
+        else if (m_bannerReloads) m_context.reload();
         else if (const graph::NodeId node = m_context.nodeOf(m_bannerMessage); node.valid()) m_context.navigateTo(node);
     });
 }
@@ -257,6 +259,7 @@ void MainWindow::showBanner(const Message& message) {
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
     m_bannerReloads = false;
+    m_bannerOpens.clear();
     m_bannerMessage = message;
     QString text = message.text;
     if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
@@ -337,57 +340,6 @@ void MainWindow::refreshActions() {
     m_actions.action(QStringLiteral("view.fold_shapes"))->setChecked(m_context.view().foldShapes);
     m_actions.action(QStringLiteral("view.attributes"))->setChecked(m_context.showsAttributes());
     m_actions.action(QStringLiteral("view.names"))->setChecked(m_context.showsNames());
-}
-
-// --- state ----------------------------------------------------------------------------------------------------------
-
-void MainWindow::restore() {
-    const QSettings settings;
-    if (!restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray())) {
-        const QSize room = screen() ? screen()->availableSize() : QSize(1280, 800);
-        resize(QSize(1400, 900).boundedTo(room * 0.95));
-    }
-    restoreDocks(settings.value(QStringLiteral("window/state")).toByteArray());
-    m_context.setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
-    m_context.setLive(settings.value(QStringLiteral("run/live"), false).toBool());
-    m_context.setShowsAttributes(settings.value(QStringLiteral("view/attributes"), false).toBool());
-    m_context.setShowsNames(settings.value(QStringLiteral("view/names"), true).toBool());
-    m_context.setColorBy(settings.value(QStringLiteral("view/colorBy"), QStringLiteral("category")).toString());
-    {
-        QSettings stored;
-        m_context.setLabelRules(context::readLabelRules(stored));
-    }
-    m_context.setEdgeWidths(settings.value(QStringLiteral("view/edgeWidths"), false).toBool());
-    m_canvas->setWheelZooms(settings.value(QStringLiteral("view/wheelZooms"), true).toBool());
-    m_canvas->setOverviewVisible(settings.value(QStringLiteral("view/overview"), true).toBool());
-    m_actions.action(QStringLiteral("view.wheel_zooms"))->setChecked(m_canvas->wheelZooms());
-    m_actions.action(QStringLiteral("view.minimap"))->setChecked(m_canvas->overviewVisible());
-    if (const QString side = settings.value(QStringLiteral("window/split")).toString(); !side.isEmpty()) {
-        split(side == QLatin1String("stacked") ? Qt::Vertical : Qt::Horizontal);
-        m_splitter->restoreState(settings.value(QStringLiteral("window/splitSizes")).toByteArray());
-    }
-}
-
-void MainWindow::save() const {
-    QSettings settings;
-    settings.setValue(QStringLiteral("window/geometry"), saveGeometry());
-    settings.setValue(QStringLiteral("window/state"), docksState());
-    settings.setValue(QStringLiteral("run/live"), m_context.isLive());
-    settings.setValue(QStringLiteral("view/attributes"), m_context.showsAttributes());
-    settings.setValue(QStringLiteral("view/names"), m_context.showsNames());
-    settings.setValue(QStringLiteral("view/colorBy"), m_context.colorBy());
-    settings.setValue(QStringLiteral("view/edgeWidths"), m_context.edgeWidths());
-    settings.setValue(QStringLiteral("view/wheelZooms"), m_canvas->wheelZooms());
-    settings.setValue(QStringLiteral("view/overview"), m_canvas->overviewVisible());
-    settings.setValue(QStringLiteral("window/split"), !isSplit() ? QString() : m_splitter->orientation() == Qt::Vertical ? QStringLiteral("stacked") : QStringLiteral("beside"));
-    settings.setValue(QStringLiteral("window/splitSizes"), m_splitter->saveState());
-}
-
-void MainWindow::closeEvent(QCloseEvent* event) {
-    save();
-    m_context.cancel();
-    m_context.cancelLoading();
-    event->accept();
 }
 
 // --- files ----------------------------------------------------------------------------------------------------------

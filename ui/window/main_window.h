@@ -1,6 +1,8 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QTimer>
+#include <QVariant>
 
 #include <functional>
 #include <map>
@@ -61,6 +63,8 @@ class MainWindow : public QMainWindow {
     QWidget* panel(const QString& panel) const;
 
     void open(const QString& location) { m_context.open(location); }
+    /// Offers to open again what a session had open that was killed: the first here, the others in windows of their own.
+    void offerAgain(const QStringList& locations);
     /// Opens a sample of the start page with its picture as input.
     void openSample(int index);
     /// Writes the whole graph as it is opened now, beside the window. The name's ending gives the format: svg, png, pdf, dot, json.
@@ -76,6 +80,9 @@ class MainWindow : public QMainWindow {
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
+    void moveEvent(QMoveEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
   private Q_SLOTS:
     void refreshActions();
@@ -88,8 +95,6 @@ class MainWindow : public QMainWindow {
     void connectContext();
     void connectCanvas(canvas::GraphCanvas* canvas);
     void useCanvas();
-    void restore();
-    void save() const;
     void refreshTitle();
     void refreshGraphs();
     void refreshStatus();
@@ -105,6 +110,17 @@ class MainWindow : public QMainWindow {
     QByteArray docksState() const;
     void restoreDocks(const QByteArray& state);
     void leaveRoomForGraph();
+    bool isInFront(const QDockWidget& dock) const;
+    void togglePanel(const QString& panel);
+
+    // window_state.cpp
+    void restore();
+    void followState();
+    void saveSoon();
+    void save();
+    std::map<QString, QVariant> state() const;
+    void noteSession(const MainWindow* leaving = nullptr) const;
+    void openAgain(const QStringList& locations);
 
     // window_actions.cpp
     void bindFileActions();
@@ -121,7 +137,7 @@ class MainWindow : public QMainWindow {
     // window_commands.cpp
     void askForModel(bool beside = false);
     void askForBuiltIn();
-    void newWindow();
+    MainWindow* newWindow();
     void saveValues();
     void exportPicture(const QString& suffix);
     void exportPages();
@@ -174,8 +190,11 @@ class MainWindow : public QMainWindow {
     bool m_docksShown = true;
     bool m_showsComparison = false;
     QString m_colorBefore;       ///< what gave the colours before a comparison did
+    QTimer m_saveTimer;
+    std::map<QString, QVariant> m_saved;  ///< what this window has written, by key of the settings
     context::Message m_bannerMessage;
     bool m_bannerReloads = false;
+    QStringList m_bannerOpens;  ///< what the banner's button opens
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };
 

@@ -20,6 +20,7 @@
 #include "ui/models/node_text.h"
 #include "ui/widgets/banner.h"
 #include "ui/window/main_window.h"
+#include "ui/window/placement.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
 
@@ -61,11 +62,12 @@ void MainWindow::askForBuiltIn() {
     dialog->open();
 }
 
-void MainWindow::newWindow() {
+MainWindow* MainWindow::newWindow() {
     auto* window = new MainWindow;
     window->setAttribute(Qt::WA_DeleteOnClose);
-    window->move(pos() + QPoint(32, 32));
     window->show();
+    placeFrame(*window, frameGeometry().translated(32, 32), *this);
+    return window;
 }
 
 void MainWindow::saveValues() {
@@ -156,6 +158,7 @@ void MainWindow::offerReload() {
     m_bannerMessage = {};
     m_banner->showMessage(widgets::Banner::Severity::Info, tr("The file has changed"),
                           tr("View, watch points and bookmarks are kept."), tr("Reload"));
+    m_bannerOpens.clear();
     m_bannerReloads = true;
 }
 
@@ -198,9 +201,10 @@ MainWindow* MainWindow::placeBeside() {
     other->setAttribute(Qt::WA_DeleteOnClose);
     const QRect room = screen() ? screen()->availableGeometry() : geometry();
     if (isMaximized() || isFullScreen()) showNormal();
-    setGeometry(room.x(), room.y(), room.width() / 2, room.height());
+    const QRect left(room.x(), room.y(), room.width() / 2, room.height());
+    placeFrame(*this, left, *this);
     other->show();
-    other->setGeometry(room.x() + room.width() / 2, room.y(), room.width() - room.width() / 2, room.height());
+    placeFrame(*other, {left.right() + 1, room.y(), room.width() - left.width(), room.height()}, *this);
     setLinked(true);
     other->setLinked(true);
     return other;

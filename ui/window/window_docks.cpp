@@ -51,7 +51,7 @@ void MainWindow::buildDocks() {
         row.shortcuts = info.shortcut;
         row.checkable = true;
         QAction* action = m_actions.add(row);
-        m_actions.bindToggle(row.id, this, [this, dock, id = info.id](bool shown) { shown ? showPanel(id) : dock->hide(); });
+        m_actions.bind(row.id, this, [this, id = info.id] { togglePanel(id); });
         connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
     }
     arrangeDocks();
@@ -117,6 +117,7 @@ void MainWindow::leaveRoomForGraph() {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
+    saveSoon();
     const QSize now = event->size(), before = event->oldSize();
     if (now.height() < before.height() || now.width() < before.width()) QTimer::singleShot(0, this, &MainWindow::leaveRoomForGraph);
 }
@@ -129,6 +130,16 @@ QDockWidget* MainWindow::dock(const QString& panel) const {
 QWidget* MainWindow::panel(const QString& panel) const {
     const QDockWidget* found = dock(panel);
     return found ? found->widget() : nullptr;
+}
+
+/// Behind another tab a panel is open, but nothing of it is seen.
+bool MainWindow::isInFront(const QDockWidget& dock) const { return dock.isVisible() && !dock.visibleRegion().isEmpty(); }
+
+/// A panel that is not seen comes to the front; only one that is there goes.
+void MainWindow::togglePanel(const QString& panel) {
+    QDockWidget* found = dock(panel);
+    isInFront(*found) ? found->hide() : showPanel(panel);
+    m_actions.action(QStringLiteral("panel.") + panel)->setChecked(!found->isHidden());  // the click has turned it
 }
 
 void MainWindow::showPanel(const QString& panel) {

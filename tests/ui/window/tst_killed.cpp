@@ -1,0 +1,268 @@
+// A process that is killed loses nothing of the session: this program runs itself as a child that works in the real window,
+// kills it with SIGKILL, and looks at what a second child finds.
+
+#include <QDockWidget>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QPushButton>
+#include <QSplitter>
+
+#include <csignal>
+#include <iostream>
+
+#include "tests/support/window_fixture.h"
+#include "ui/context/stored.h"
+#include "ui/models/module_result.h"
+#include "ui/widgets/banner.h"
+#include "ui/window/session.h"
+
+using namespace sonde;
+
+namespace {
+
+QString model() { return QStringLiteral(SONDE_TEST_DATA "/models/resnet18_slim.onnx"); }
+
+void useSettings(const QString& folder) {
+    QCoreApplication::setOrganizationName(QStringLiteral("SondeTest"));
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder);
+}
+
+void say(const QByteArray& line) {
+    std::cout << line.constData() << std::endl;  // flushed: the process may be killed at once
+}
+
+/// The window as a user has it, in a child.
+struct Child {
+    window::MainWindow window;
+    context::InspectorContext& context() { return window.context(); }
+
+    bool start(QSize size) {
+        theme::Theme::instance().install(*qApp);
+        theme::Theme::instance().setReducedMotion(true);
+        if (!size.isEmpty()) window.resize(size);
+        window.show();
+        if (!QTest::qWaitForWindowExposed(&window)) return false;
+        QSignalSpy opened(&context(), &context::InspectorContext::documentOpened);
+        window.open(model());
+        return opened.wait(60000) && settle();
+    }
+    bool settle() {
+        return QTest::qWaitFor([this] { return window.isIdle(); }, 60000);
+    }
+    void press(const QKeySequence& keys) {
+        window.activateWindow();
+        window.canvas()->setFocus();
+        QTest::keyClick(window.canvas(), keys[0].key(), keys[0].keyboardModifiers());
+        settle();
+    }
+    graph::NodeId node(const char* query) { return models::searchNodes(context(), QLatin1String(query)).nodes.front(); }
+
+    /// What the user would look at.
+    QJsonObject state() {
+        const graph::InternalGraph& graph = context().graph();
+        const auto names = [&](const std::vector<graph::NodeId>& nodes) {
+            QJsonArray list;
+            for (const graph::NodeId id : nodes) list << QString::fromStdString(graph.node(id).name);
+            return list;
+        };
+        QJsonArray open, docks;
+        for (const graph::ScopeId scope : context().view().openScopes) open << QString::fromStdString(graph.scope(scope).qualname);
+        for (const char* id : {"modules", "inputs", "details", "tensor_viewer", "watches", "nodes", "operators", "log", "tracing"}) {
+            const QDockWidget* dock = window.dock(QLatin1String(id));
+            docks << (dock->isHidden() ? QStringLiteral("%1 hidden").arg(id) : QStringLiteral("%1 in area %2").arg(id).arg(window.dockWidgetArea(window.dock(QLatin1String(id)))));
+        }
+        const QRectF gemm = window.canvas()->rectOf(graph.node(node("qualname:layer2.0.conv1 op:Conv")).producer);
+        const QPointF from = gemm.center() - QPointF(window.canvas()->width(), window.canvas()->height()) / 2;
+        return {{"watched", names(context().watched())},
+                {"ends", names(context().ends())},
+                {"open", open},
+                {"input", context().inputs().front().spec.source},
+                {"leftRight", context().view().direction == layout::Direction::LeftRight},
+                {"scale", std::round(window.canvas()->camera().scale * 1000) / 1000},
+                {"place", QJsonArray{qRound(from.x()), qRound(from.y())}},
+                {"bookmarks", static_cast<int>(context().bookmarks().size())},
+                {"docks", docks},
+                {"colour", context().colorBy()},
+                {"names", context().showsNames()},
+                {"split", window.isSplit()},
+                {"size", QJsonArray{window.width(), window.height()}}};
+    }
+};
+
+/// Works, says what there is, and waits to be killed.
+int work() {
+    Child child;
+    if (!child.start({1180, 780})) return 1;
+    auto& context = child.context();
+    context.setExpanded(context.selectionOf(QStringLiteral("layer2")).scope, true);
+    child.settle();
+    context.setExpanded(context.selectionOf(QStringLiteral("layer2.0")).scope, true);
+    child.settle();
+    context.navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
+    child.settle();
+    child.press(QKeySequence("F9"));
+    context.navigateTo(child.node("op:Gemm"));
+    child.settle();
+    child.press(QKeySequence("Shift+F9"));
+    child.press(QKeySequence("Ctrl+B"));
+    child.press(QKeySequence("Ctrl+U"));
+    context.setColorBy(QStringLiteral("op"));
+    context.setInputSpec(context.inputs().front().name, {QStringLiteral("#rand(0,2,1,3,64,64)"), {}});
+    child.press(QKeySequence("Alt+2"));  // the inputs go,
+    child.press(QKeySequence("Alt+7"));  // the log comes,
+    child.window.addDockWidget(Qt::LeftDockWidgetArea, child.window.dock(QStringLiteral("details")));  // and one moves
+    child.press(QKeySequence("Ctrl+\\"));
+    child.window.resize(1200, 800);
+    child.settle();
+    context.setActiveCanvas(0);
+    context.navigateTo(child.node("qualname:layer2.0.conv1 op:Conv"));
+    child.settle();
+    child.window.canvas(0)->zoomBy(1.37);
+    child.settle();
+    QTest::qWait(1500);  // what is written while the window changes has been written long since
+    child.settle();
+    say("STATE " + QJsonDocument(child.state()).toJson(QJsonDocument::Compact));
+    QTest::qWait(600000);
+    return 0;
+}
+
+/// Says what a new process finds, and goes.
+int look() {
+    Child child;
+    if (!child.start({})) return 1;
+    QTest::qWait(100);
+    child.settle();
+    child.context().setActiveCanvas(0);
+    say("STATE " + QJsonDocument(child.state()).toJson(QJsonDocument::Compact));
+    child.window.close();
+    return 0;
+}
+
+/// Sets and clears watch points and opens modules without end, until it is killed in the middle of a write.
+int churn() {
+    Child child;
+    if (!child.start({})) return 1;
+    auto& context = child.context();
+    const std::vector<graph::NodeId> convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
+    say("STATE {}");
+    for (std::size_t turn = 0;; ++turn) {
+        context.toggleWatch(convs[turn % convs.size()]);
+        context.expandToDepth(static_cast<int>(turn % 4));
+        context::store(QStringLiteral("view/colorBy"), turn % 2 ? QStringLiteral("op") : QStringLiteral("dtype"));
+        if (turn % 8 == 0) QCoreApplication::processEvents();
+    }
+}
+
+}  // namespace
+
+class TestKilled : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void everythingIsThereAgain();
+    void theFileIsWholeWheneverItEnds();
+    void whatWasOpenIsOfferedAgain();
+
+  private:
+    /// A child's state, as it says it; killed then if it would go on.
+    QJsonObject runChild(const char* what, const QString& settings, int killAfterMs = 0) {
+        QProcess process;
+        process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+        QStringList arguments{QString::fromLatin1(what), settings};
+        process.start(QCoreApplication::applicationFilePath(), arguments);
+        if (!process.waitForStarted()) return {};
+        QByteArray line;
+        while (!line.startsWith("STATE ")) {
+            if (!process.canReadLine() && !process.waitForReadyRead(120000)) break;
+            line = process.readLine();
+        }
+        const bool stays = qstrcmp(what, "look") != 0;
+        if (stays) {
+            if (killAfterMs > 0) QTest::qSleep(killAfterMs);
+            ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+        }
+        process.waitForFinished(120000);
+        if (stays && process.exitStatus() != QProcess::CrashExit) return {};
+        return QJsonDocument::fromJson(line.mid(6)).object();
+    }
+};
+
+void TestKilled::everythingIsThereAgain() {
+    const QTemporaryDir settings;
+    const QJsonObject before = runChild("work", settings.path());
+    QVERIFY(!before.isEmpty());
+    QCOMPARE(before["watched"].toArray().size(), 1);
+    QVERIFY(before["open"].toArray().size() >= 2);
+    QVERIFY(before["split"].toBool());
+    const QJsonObject after = runChild("look", settings.path());
+    const QStringList keys = before.keys();
+    for (const QString& key : keys) {
+        if (key == QStringLiteral("place")) continue;
+        QVERIFY2(after[key] == before[key], qPrintable(key + ": " + QJsonDocument(QJsonObject{{"before", before[key]}, {"after", after[key]}}).toJson()));
+    }
+    // Within a pixel of rounding, of a canvas that may have got another size.
+    for (int i : {0, 1}) QVERIFY2(std::abs(after["place"].toArray()[i].toInt() - before["place"].toArray()[i].toInt()) <= 2, qPrintable(QJsonDocument(after).toJson() + QJsonDocument(before).toJson()));
+}
+
+/// Whatever moment it is: the settings are those before or after a write, never half of one.
+void TestKilled::theFileIsWholeWheneverItEnds() {
+    const QTemporaryDir settings;
+    std::uint32_t state = 7;
+    for (int round = 0; round < 6; ++round) {
+        state = state * 1664525U + 1013904223U;
+        runChild("churn", settings.path(), 20 + static_cast<int>(state >> 8U) % 300);
+        const QStringList files = QDir(settings.path() + "/SondeTest").entryList({"*.ini"}, QDir::Files);
+        QCOMPARE(files.size(), 1);
+        QSettings read(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat);
+        QCOMPARE(read.status(), QSettings::NoError);
+        const QString colour = read.value(QStringLiteral("view/colorBy"), QStringLiteral("op")).toString();
+        QVERIFY2(colour == QStringLiteral("op") || colour == QStringLiteral("dtype") || colour == QStringLiteral("category"), qPrintable(colour));
+        read.beginGroup(QStringLiteral("models"));
+        QCOMPARE(read.childGroups().size(), 1);
+        read.beginGroup(read.childGroups().front());
+        for (const char* key : {"watched", "ends", "open", "leftRight", "foldShapes"}) QVERIFY2(read.contains(QLatin1String(key)), key);
+    }
+    const QJsonObject after = runChild("look", settings.path());
+    QVERIFY(!after.isEmpty());
+}
+
+void TestKilled::whatWasOpenIsOfferedAgain() {
+    const QTemporaryDir settings;
+    useSettings(settings.path());
+    runChild("churn", settings.path());
+    context::waitUntilStored();
+    const QStringList lost = window::Session::takeLost();
+    QCOMPARE(lost, QStringList{model()});
+    QVERIFY2(window::Session::takeLost().isEmpty(), "it is offered once");
+    theme::Theme::instance().install(*qApp);
+    window::MainWindow window;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    window.offerAgain(lost);
+    QVERIFY(window.banner()->isVisible());
+    QVERIFY(window.banner()->text().contains(QStringLiteral("resnet18_slim.onnx")));
+    QSignalSpy opened(&window.context(), &context::InspectorContext::documentOpened);
+    QTest::mouseClick(window.banner()->findChild<QPushButton*>(), Qt::LeftButton);
+    QVERIFY(opened.wait(60000));
+    QCOMPARE(window.context().location(), model());
+    QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 60000);
+    // A process that ends by itself leaves nothing behind.
+    window.close();
+    QVERIFY(window::Session::takeLost().isEmpty());
+}
+
+int main(int argc, char** argv) {
+    QApplication application(argc, argv);
+    const QString role = QString::fromLocal8Bit(argc > 1 ? argv[1] : "");
+    for (const auto& [name, act] : {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}}) {
+        if (argc != 3 || role != QLatin1String(name)) continue;
+        useSettings(QString::fromLocal8Bit(argv[2]));
+        return act();
+    }
+    TestKilled tests;
+    return QTest::qExec(&tests, argc, argv);
+}
+
+#include "tst_killed.moc"
