@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/weights.h"
 
 namespace sonde::passes {
@@ -25,6 +26,11 @@ class Region {
             if (!add(next)) return false;
         }
         return !m_convs.empty() && std::all_of(m_exprs.begin(), m_exprs.end(), [this](ExprId id) { return staysInside(id); });
+    }
+
+    /// Its constants are what they are in every run.
+    bool isConstant(const SharedMemory& memory) const {
+        return std::none_of(m_exprs.begin(), m_exprs.end(), [&](ExprId id) { return memory.readsWrittenConstant(m_graph, m_graph.expr(stepOf(m_graph, id).inner)); });
     }
 
     base::Result<void> fold(const std::string& scaleName) {
@@ -169,7 +175,7 @@ class Region {
     std::vector<std::pair<ExprId, std::size_t>> m_constants;
 };
 
-base::Result<bool> fold(Rewrite& rewrite, ExprId id) {
+base::Result<bool> fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
     const Expr& expr = graph.expr(id);
     const bool isNeg = meaningOf(expr) == Meaning::Neg;
@@ -183,7 +189,7 @@ base::Result<bool> fold(Rewrite& rewrite, ExprId id) {
         factor = operation->scalar;
     }
     Region region(rewrite, id, factor);
-    if (!region.collect(node)) return false;
+    if (memory.readsWrittenConstant(graph, expr) || !region.collect(node) || !region.isConstant(memory)) return false;
     const std::vector<NodeId> inputs = expr.inputs;
     const NodeId result = rewrite.output(id);
     SONDE_TRY(region.fold(graph.node(result).name));
@@ -198,12 +204,13 @@ base::Result<bool> fold(Rewrite& rewrite, ExprId id) {
 }  // namespace
 
 base::Result<std::size_t> backwardFoldScale(Rewrite& rewrite) {
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (ExprId id : order) {
             if (rewrite.graph().isErased(id)) continue;
-            SONDE_ASSIGN(const bool folded, fold(rewrite, id));
+            SONDE_ASSIGN(const bool folded, fold(rewrite, memory, id));
             count += folded ? 1 : 0;
         }
     }

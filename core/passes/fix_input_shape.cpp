@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -51,10 +52,11 @@ bool asksForShape(const Expr& expr) {
 
 base::Result<std::size_t> fixInputShape(Rewrite& rewrite) {
     InternalGraph& graph = rewrite.graph();
+    const SharedMemory memory(graph);
     std::size_t count = 0;
     for (ExprId id : graph.recursiveOrder(graph.mainId())) {
         const Expr& expr = graph.expr(id);
-        if (!asksForShape(expr)) continue;
+        if (!asksForShape(expr) || std::ranges::any_of(expr.inputs, [&](NodeId input) { return memory.isReformed(input); })) continue;
         auto value = answer(graph, expr);
         if (!value) continue;
         const NodeId node = rewrite.output(id);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -25,13 +26,16 @@ std::optional<Value> valueOf(const InternalGraph& graph, const Argument& argumen
 
 std::size_t bytesOf(const Value& value) { return value.isTensor() ? value.tensor().sizeBytes() : 0; }
 
-bool mayBeFolded(const Rewrite& rewrite, const Expr& expr) {
+bool mayBeFolded(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
     if (expr.op.name.empty() || expr.outputs.empty() || !expr.bodies.empty() || expr.callable || !expr.keywords.empty()) return false;
     if (expr.kind == ExprKind::Input || expr.kind == ExprKind::Output || mutates(expr)) return false;
     const Meaning meaning = meaningOf(expr);
     if (meaning == Meaning::Random || meaning == Meaning::Assertion || meaning == Meaning::Marker) return false;
     const InternalGraph& graph = rewrite.graph();
     if (graph.node(expr.outputs.front()).constant) return false;
+    // A constant that is written has another value later, and a value that is written must be made anew in each run.
+    const auto isWritten = [&](NodeId node) { return memory.isWritten(node); };
+    if (std::ranges::any_of(expr.inputs, isWritten) || std::ranges::any_of(expr.outputs, isWritten)) return false;
     // Sizes that are known beforehand spare the computation.
     for (NodeId node : expr.outputs) {
         const auto shape = graph.node(node).type.staticShape();
@@ -46,9 +50,9 @@ bool mayBeFolded(const Rewrite& rewrite, const Expr& expr) {
     return true;
 }
 
-bool fold(Rewrite& rewrite, ExprId id) {
+bool fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
-    if (!mayBeFolded(rewrite, graph.expr(id))) return false;
+    if (!mayBeFolded(rewrite, memory, graph.expr(id))) return false;
     std::vector<Value> arguments;
     std::size_t inputBytes = 0;
     for (const Argument& argument : graph.expr(id).arguments) {
@@ -90,9 +94,10 @@ bool fold(Rewrite& rewrite, ExprId id) {
 
 base::Result<std::size_t> foldConstant(Rewrite& rewrite) {
     if (!rewrite.evaluate()) return std::size_t{0};
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (ExprId id : rewrite.graph().recursiveOrder(rewrite.graph().mainId())) {
-        if (!rewrite.graph().isErased(id) && fold(rewrite, id)) ++count;
+        if (!rewrite.graph().isErased(id) && fold(rewrite, memory, id)) ++count;
     }
     return count;
 }

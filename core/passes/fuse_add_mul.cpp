@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -48,8 +49,9 @@ bool mayVanish(const InternalGraph& graph, const Term& term) {
 /// A number that both a double and an int hold.
 bool fits(const Term& term) { return std::isfinite(term.scalar) && (!term.wholeNumber || std::abs(term.scalar) < 9e15); }
 
-bool apply(Rewrite& rewrite, ExprId id) {
+bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
+    if (memory.readsWrittenConstant(graph, graph.expr(id))) return false;
     const auto outer = termOf(graph, graph.expr(id));
     if (!outer) return false;
     const NodeId result = rewrite.output(id);
@@ -66,13 +68,18 @@ bool apply(Rewrite& rewrite, ExprId id) {
         rewrite.erase(inner, "its constant is part of the next one's");
         for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, "is part of another constant now");
     };
-    if (isNeutral(*outer) && mayVanish(graph, *outer)) {
+    // What takes the place of a value shares its memory: neither may be written.
+    const auto isApart = [&](NodeId node) { return !memory.isWritten(node) && !memory.isWritten(result); };
+    if (isNeutral(*outer) && mayVanish(graph, *outer) && isApart(outer->node)) {
         vanish(outer->node, outer->meaning == Meaning::Add ? "x + 0 is x" : "x * 1 is x");
         return true;
     }
     const ExprId inner = graph.node(outer->node).producer;
     const auto first = termOf(graph, graph.expr(inner));
     if (!first || first->meaning != outer->meaning || graph.expr(inner).body != graph.expr(id).body) return false;
+    const bool isStale = memory.readsWrittenConstant(graph, graph.expr(inner)) || memory.isWrittenBetween(outer->node, inner, id) ||
+                         memory.isWrittenBetween(first->node, inner, id);
+    if (isStale) return false;
     Term sum = *first;
     sum.scalar = sum.meaning == Meaning::Add ? first->scalar + outer->scalar : first->scalar * outer->scalar;
     sum.wholeNumber = first->wholeNumber && outer->wholeNumber;
@@ -81,7 +88,7 @@ bool apply(Rewrite& rewrite, ExprId id) {
     const bool both = first->isNeg && outer->isNeg;
     const std::string why = both ? "neg(neg(x)) is x" : sum.meaning == Meaning::Add ? "two scalars are added one after the other"
                                                                                    : "two scalars are multiplied one after the other";
-    if (isNeutral(sum) && mayVanish(graph, sum)) {
+    if (isNeutral(sum) && mayVanish(graph, sum) && isApart(first->node)) {
         vanish(first->node, why + (both ? "" : ", and come to nothing"));
         eraseInner(inner);
         return true;
@@ -105,11 +112,12 @@ bool apply(Rewrite& rewrite, ExprId id) {
 }  // namespace
 
 base::Result<std::size_t> fuseAddMul(Rewrite& rewrite) {
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (ExprId id : order) {
-            if (!rewrite.graph().isErased(id) && apply(rewrite, id)) ++count;
+            if (!rewrite.graph().isErased(id) && apply(rewrite, memory, id)) ++count;
         }
     }
     return count;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/weights.h"
 
 namespace sonde::passes {
@@ -61,7 +62,7 @@ std::optional<KnownNorm> knownNorm(const InternalGraph& graph, ExprId id) {
     return norm;
 }
 
-base::Result<bool> fuse(Rewrite& rewrite, ExprId id) {
+base::Result<bool> fuse(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
     const auto norm = knownNorm(graph, id);
     if (!norm) return false;
@@ -69,6 +70,8 @@ base::Result<bool> fuse(Rewrite& rewrite, ExprId id) {
     if (graph.expr(producer).body != graph.expr(id).body) return false;
     const auto conv = knownConv(graph, producer);
     if (!conv || conv->output != norm->input || !rewrite.hasOneUse(conv->output)) return false;
+    const auto readsWritten = [&](const Step& step) { return memory.readsWrittenConstant(graph, graph.expr(step.inner)); };
+    if (readsWritten(norm->step) || readsWritten(conv->step)) return false;
     const auto channels = static_cast<std::size_t>(conv->weight.tensor.dim(0));
     if (channels != norm->mean.size()) return false;
     std::vector<double> scale(channels), shift(channels);
@@ -94,12 +97,13 @@ base::Result<bool> fuse(Rewrite& rewrite, ExprId id) {
 }  // namespace
 
 base::Result<std::size_t> fuseConvBn(Rewrite& rewrite) {
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (ExprId id : order) {
             if (rewrite.graph().isErased(id)) continue;
-            SONDE_ASSIGN(const bool fused, fuse(rewrite, id));
+            SONDE_ASSIGN(const bool fused, fuse(rewrite, memory, id));
             count += fused ? 1 : 0;
         }
     }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <map>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -83,15 +85,17 @@ class Keys {
 base::Result<std::size_t> mergeDuplicates(Rewrite& rewrite) {
     InternalGraph& graph = rewrite.graph();
     const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
-    // What is written to must stay apart from its twin.
-    for (ExprId id : order) {
-        if (mutates(graph.expr(id))) return std::size_t{0};
-    }
+    const SharedMemory memory(graph);
+    // What is written to must stay apart from its twin, and what reads it may read something else the second time.
+    const auto mayBeWritten = [&](const Expr& expr) {
+        const auto isWritten = [&](NodeId node) { return memory.isWritten(node); };
+        return std::ranges::any_of(expr.inputs, isWritten) || std::ranges::any_of(expr.outputs, isWritten);
+    };
     std::map<std::string, ExprId> first;
     std::size_t count = 0;
     for (ExprId id : order) {
         const std::string key = Keys(graph).of(graph.expr(id));
-        if (key.empty()) continue;
+        if (key.empty() || mayBeWritten(graph.expr(id))) continue;
         const auto [known, added] = first.emplace(key, id);
         if (added) continue;
         // Two outputs of the program that are equal stay two nodes.

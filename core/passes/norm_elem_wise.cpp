@@ -1,6 +1,7 @@
 // x - c -> x + (-c), c - x -> neg(x) + c, x / c -> x * (1/c), c / x -> pow(x, -1) * c; c + x and c * x are swapped.
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -18,13 +19,13 @@ std::string nameFor(const InternalGraph& graph, const Expr& old, std::string_vie
 
 class Normaliser {
   public:
-    explicit Normaliser(Rewrite& rewrite) : m_rewrite(rewrite) {}
+    Normaliser(Rewrite& rewrite, const SharedMemory& memory) : m_rewrite(rewrite), m_memory(memory) {}
 
     bool apply(ExprId id) {
         const InternalGraph& graph = m_rewrite.graph();
         const Expr& expr = graph.expr(id);
         const Meaning meaning = meaningOf(expr);
-        if (mutates(expr) || expr.outputs.size() != 1) return false;
+        if (mutates(expr) || expr.outputs.size() != 1 || m_memory.readsWrittenConstant(graph, expr)) return false;
         if (meaning != Meaning::Add && meaning != Meaning::Sub && meaning != Meaning::ReverseSub && meaning != Meaning::Mul && meaning != Meaning::Div) {
             return false;
         }
@@ -91,6 +92,7 @@ class Normaliser {
     }
 
     Rewrite& m_rewrite;
+    const SharedMemory& m_memory;
     ExprId m_id;
     ScalarOperation m_operation;
 };
@@ -98,11 +100,12 @@ class Normaliser {
 }  // namespace
 
 base::Result<std::size_t> normElemWise(Rewrite& rewrite) {
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (ExprId id : order) {
-            if (!rewrite.graph().isErased(id) && Normaliser(rewrite).apply(id)) ++count;
+            if (!rewrite.graph().isErased(id) && Normaliser(rewrite, memory).apply(id)) ++count;
         }
     }
     return count;

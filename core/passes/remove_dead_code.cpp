@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -18,6 +19,7 @@ bool mustStay(const Expr& expr) {
 
 base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
     InternalGraph& graph = rewrite.graph();
+    const SharedMemory memory(graph);
     std::size_t count = 0;
     const std::vector<ExprId> order = graph.recursiveOrder(graph.mainId());
     // Backward: what only dead code reads is dead.
@@ -25,15 +27,15 @@ base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
         if (graph.isErased(order[i])) continue;
         const Expr& expr = graph.expr(order[i]);
         if (mustStay(expr)) continue;
-        // An operation that holds a write or a check stays whole.
-        const bool holdsEffect = std::any_of(expr.bodies.begin(), expr.bodies.end(), [&](BodyId body) {
+        // An operation that holds a check, or a write to what is known outside of it, stays whole.
+        const auto holdsEffect = [&] { return std::any_of(expr.bodies.begin(), expr.bodies.end(), [&](BodyId body) {
             const std::vector<ExprId> inner = graph.recursiveOrder(body);
             return std::any_of(inner.begin(), inner.end(), [&](ExprId id) { return meaningOf(graph.expr(id)) == Meaning::Assertion; });
-        });
+        }) || memory.writesOutside(graph, expr); };
         const bool isRead = std::any_of(expr.outputs.begin(), expr.outputs.end(), [&](NodeId node) {
             return !graph.node(node).users.empty() || rewrite.isResult(node);
         });
-        if (isRead || holdsEffect) continue;
+        if (isRead || holdsEffect()) continue;
         rewrite.erase(order[i], "no output needs it");
         ++count;
     }

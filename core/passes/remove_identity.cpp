@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "core/graph/memory.h"
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -35,19 +37,11 @@ NodeId passedOn(const InternalGraph& graph, ExprId id) {
     return step.outside(graph, expr.arguments[0].node);
 }
 
-bool anyWrite(const InternalGraph& graph) {
-    for (ExprId id : graph.recursiveOrder(graph.mainId())) {
-        if (mutates(graph.expr(id))) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
     InternalGraph& graph = rewrite.graph();
-    // A copy is its original only where nothing is written.
-    const bool copiesToo = !anyWrite(graph);
+    const SharedMemory memory(graph);
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = graph.body(body).order;
@@ -56,9 +50,12 @@ base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
             NodeId source = passedOn(graph, id);
             const Expr& expr = graph.expr(id);
             const bool isCopy = meaningOf(expr) == Meaning::Clone && !mutates(expr) && expr.arguments.size() == 1;
-            if (!source.valid() && copiesToo && isCopy && expr.arguments[0].kind == Argument::Kind::Node) source = expr.arguments[0].node;
+            if (!source.valid() && isCopy && expr.arguments[0].kind == Argument::Kind::Node) source = expr.arguments[0].node;
             if (!source.valid()) continue;
             const NodeId node = rewrite.output(id);
+            // A copy is its original only where neither is written; others are the same memory anyway.
+            const bool mayCopy = isCopy || graph::memoryEffect(graph, graph.expr(stepOf(graph, id).inner.valid() ? stepOf(graph, id).inner : id)).sharing == graph::Sharing::MaybeView;
+            if (mayCopy ? memory.isWritten(source) || memory.isWritten(node) : memory.isReformed(node)) continue;
             // An output that is an input or a weight needs an operation of its own in most formats.
             const ExprKind kind = rewrite.producer(source).kind;
             const bool isPlain = kind == ExprKind::Input || kind == ExprKind::Constant || kind == ExprKind::GetAttr;

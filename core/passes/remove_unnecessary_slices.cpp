@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <limits>
 
 #include "core/passes/all_passes.h"
 #include "core/passes/inplace.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -21,8 +23,15 @@ bool takesEverything(const Expr& expr) {
     return isBound(expr.arguments[2], 0) && isBound(expr.arguments[3], std::numeric_limits<std::int64_t>::max());
 }
 
+/// Read behind an expr in its body, or by somebody outside of it.
+bool isReadLater(const Rewrite& rewrite, NodeId node, ExprId id) {
+    const InternalGraph& graph = rewrite.graph();
+    const bool isHere = graph.expr(graph.node(node).producer).body == graph.expr(id).body;
+    return isHere ? rewrite.isReadBehind(node, id) : !graph.node(node).users.empty() || rewrite.isResult(node);
+}
+
 /// `copy_(a, b)` that overwrites all of `a`, which nobody reads any more: the result is `b`.
-bool isWholeCopy(const Rewrite& rewrite, const Expr& expr) {
+bool isWholeCopy(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
     if (expr.op.domain != "aten" || baseName(expr) != "copy_" || expr.arguments.size() != 2 || !expr.keywords.empty()) return false;
     if (expr.arguments[0].kind != Argument::Kind::Node || expr.arguments[1].kind != Argument::Kind::Node) return false;
     const InternalGraph& graph = rewrite.graph();
@@ -34,36 +43,33 @@ bool isWholeCopy(const Rewrite& rewrite, const Expr& expr) {
     const auto shapeB = b.staticShape();
     if (!shapeA || !shapeB || *shapeA != *shapeB) return false;
     if (a.dtype != tensor::DType::Undefined && b.dtype != tensor::DType::Undefined && a.dtype != b.dtype) return false;
-    // Nobody may read `a`, or what it is a part of, behind the copy.
-    for (NodeId target = expr.arguments[0].node;;) {
-        if (rewrite.isReadBehind(target, expr.id)) return false;
-        const Expr& producer = rewrite.producer(target);
-        if (!makesView(producer) || producer.arguments.empty() || producer.arguments[0].kind != Argument::Kind::Node) break;
-        target = producer.arguments[0].node;
-    }
-    // A later write to the result must not reach `b`.
-    for (ExprId user : graph.node(result).users) {
-        if (mutates(graph.expr(user)) || makesView(graph.expr(user))) return false;
-    }
-    return true;
+    // Nobody may read `a`, or what shares memory with it, behind the copy; and no later write to the result may reach `b`, nor
+    // one to `b` the result.
+    if (memory.isWrittenBehind(expr.arguments[0].node, expr.id) || memory.isWrittenBehind(expr.arguments[1].node, expr.id)) return false;
+    const std::vector<NodeId> sharers = memory.sharers(expr.arguments[0].node);
+    return std::ranges::none_of(sharers, [&](NodeId node) {
+        return node != result && !graph.isErased(graph.node(node).producer) && isReadLater(rewrite, node, expr.id);
+    });
 }
 
 }  // namespace
 
 std::size_t removeUnnecessarySlices(Rewrite& rewrite) {
+    const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (BodyId body : rewrite.bodies()) {
         const std::vector<ExprId> order = rewrite.graph().body(body).order;
         for (ExprId id : order) {
             const Expr& expr = rewrite.graph().expr(id);
             if (!takesEverything(expr) || expr.arguments[0].kind != Argument::Kind::Node) continue;
+            if (memory.isReformed(rewrite.output(id))) continue;
             const std::string why = "the slice takes everything";
             rewrite.replace(rewrite.output(id), expr.arguments[0].node, why);
             rewrite.erase(id, why);
             ++count;
         }
         for (std::size_t i = order.size(); i-- > 0;) {
-            if (rewrite.graph().isErased(order[i]) || !isWholeCopy(rewrite, rewrite.graph().expr(order[i]))) continue;
+            if (rewrite.graph().isErased(order[i]) || !isWholeCopy(rewrite, memory, rewrite.graph().expr(order[i]))) continue;
             const std::string why = "the copy overwrites the whole tensor: its value is what was copied";
             rewrite.replace(rewrite.output(order[i]), rewrite.graph().expr(order[i]).arguments[1].node, why);
             rewrite.erase(order[i], why);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/passes/all_passes.h"
+#include "core/passes/shared_memory.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -15,7 +16,7 @@ constexpr int kSumHasAxesInput = 13, kLogSumExpHasAxesInput = 18;
 
 class Simplifier {
   public:
-    explicit Simplifier(Rewrite& rewrite) : m_rewrite(rewrite) {}
+    explicit Simplifier(Rewrite& rewrite) : m_rewrite(rewrite), m_memory(rewrite.graph()) {}
 
     bool apply(ExprId id) {
         m_id = id;
@@ -24,7 +25,8 @@ class Simplifier {
         if (meaningOf(expr) == Meaning::Div) return divideByItself(expr);
         if (!isUnary(expr, "log", "Log")) return false;
         const Expr& inner = graph().expr(graph().node(expr.inputs.front()).producer);
-        if (const NodeId x = exponentOf(expr.inputs.front()); x.valid()) {
+        if (m_memory.isWritten(expr.inputs.front())) return false;
+        if (const NodeId x = exponentOf(expr.inputs.front()); x.valid() && !m_memory.isWritten(expr.outputs.front())) {
             finish(x, "log(exp(x)) is x");
             return true;
         }
@@ -44,7 +46,9 @@ class Simplifier {
     NodeId exponentOf(NodeId node) const {
         const Expr& expr = graph().expr(graph().node(node).producer);
         if (!isUnary(expr, "exp", "Exp") || mutates(expr) || expr.outputs.size() != 1) return {};
-        return tensor::isFloating(dtypeOf(graph(), expr.inputs.front())) ? expr.inputs.front() : NodeId();
+        // What is read later may have been written by then.
+        const bool isLater = m_memory.isWrittenBetween(expr.inputs.front(), expr.id, m_id) || m_memory.isWritten(node);
+        return tensor::isFloating(dtypeOf(graph(), expr.inputs.front())) && !isLater ? expr.inputs.front() : NodeId();
     }
 
     bool divideByItself(const Expr& expr) {
@@ -152,6 +156,7 @@ class Simplifier {
     }
 
     Rewrite& m_rewrite;
+    SharedMemory m_memory;
     ExprId m_id;
 };
 
