@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/io/npz/npz.h"
+#include "core/document/reference.h"
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 
@@ -48,14 +48,13 @@ std::vector<InputSpec> specsOf(const InspectorContext& context) {
 base::Result<std::vector<analysis::ComparedCase>> casesOf(const document::Document& document, const std::string& path,
                                                           const analysis::Tolerances& tolerances, exec::Runner& runner,
                                                           const base::WorkContext& work) {
-    SONDE_ASSIGN(const auto npz, io::NpzFile::open(path));
+    SONDE_ASSIGN(const document::Reference reference, document::openReference(document, path));
     analysis::ComparedModel model;
     model.graph = document.graph;
     model.looseNames = document.format == "TorchScript";
     for (const document::NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
     for (const document::NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
-    const analysis::ReferenceValues reference{npz.keys(), [&](const std::string& key) { return npz.read(key); }};
-    return analysis::compare(model, reference, tolerances, runner, work);
+    return analysis::compare(model, reference.values, tolerances, runner, work);
 }
 
 }  // namespace

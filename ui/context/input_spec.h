@@ -22,13 +22,30 @@ struct ImageOptions {
 
 /// Where the value of one model input comes from.
 struct InputSpec {
-    /// A path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)". Empty: not given.
+    /// An item of io::makeInputs(): a path (.npy, .npz, .npz#key, image), "#rand(min,max,shape…)", numbers as text ("16000",
+    /// "[1,2,3]"). Empty: not given.
     QString source;
     ImageOptions image;             ///< used if `source` is a picture
     bool operator==(const InputSpec&) const = default;
 
-    bool isFile() const { return !source.isEmpty() && !source.startsWith(QLatin1Char('#')); }
+    bool isFile() const;
+    bool isNumbers() const;
 };
+
+/// The control that an input's numbers are written in, by its type.
+enum class NumberField {
+    Number,  ///< one number: a scalar, or a tensor of one element
+    Flag,    ///< one bool
+    List     ///< text of numbers, which any tensor may be given by
+};
+NumberField numberFieldOf(const tensor::TypeInfo& type);
+/// Whether that control is what a person wants first: one number or bool, or a row of at most 16 integers.
+bool isGivenAsNumbers(const tensor::TypeInfo& type);
+/// "0", "0.5", "false", "[0,0]": the numbers that an input begins with.
+QString defaultNumbers(const tensor::TypeInfo& type);
+/// Text of a list as the grammar has it, with the brackets that a person may leave out: "1, 2" is [1, 2], or [[1, 2]] for an input
+/// of rank 2.
+QString withBrackets(const QString& numbers, const tensor::TypeInfo& type);
 
 /// What an input gets when nothing is known of the user's wish: small random numbers of a plausible shape.
 InputSpec defaultSpec(const tensor::TypeInfo& type);
@@ -44,6 +61,9 @@ struct ModelInput {
     std::optional<tensor::Value> value;     ///< once it was read; dropped when the spec changes
     std::optional<base::Error> error;       ///< why it could not be read
     bool isDemanded = false;                ///< the file does not tell the type, the layers do
+    std::optional<base::Error> conflict = {};  ///< why its value cannot be given together with those of the other inputs
+    bool isDefault = false;                    ///< nobody chose its spec: it follows the sizes of the other inputs
+    QString note = {};                         ///< how the value was found, where that is not plain
 };
 
 }  // namespace sonde::context

@@ -1,21 +1,102 @@
 #include "ui/context/input_values.h"
 
+#include "core/document/input_infos.h"
+#include "core/io/inputs/agreement.h"
+#include "core/io/inputs/npz_inputs.h"
+
 namespace sonde::context {
 namespace {
 
-io::InputOptions optionsOf(const InputSpec& spec) {
+io::InputOptions optionsOf(const InputSpec& spec, const io::HasDefault& hasDefault) {
     io::InputOptions options;
     if (const io::ImagePreset* preset = io::findImagePreset(spec.image.preset.toStdString())) options.image = preset->options;
     options.image.resize = spec.image.resize;
+    options.hasDefault = hasDefault;
     return options;
+}
+
+/// Which of an archive's arrays an input gets depends on the others: they have theirs by name.
+base::Result<io::GivenInput> readOne(const InputSpec& spec, const std::vector<io::InputInfo>& infos, std::size_t index, const io::HasDefault& hasDefault) {
+    std::string item = spec.source.toStdString();
+    std::string note;
+    if (io::kindOfItem(item) == io::ItemKind::Archive) {
+        SONDE_ASSIGN(io::ArchiveFill fill, io::fillFromArchive(item, infos, {{}, index, hasDefault}));
+        if (fill.refused) return std::move(*fill.refused);
+        if (fill.items[index] != item && !fill.notes.empty()) note = fill.notes.front();
+        item = fill.items[index];
+    }
+    auto given = io::giveInput(item, infos[index], index, optionsOf(spec, hasDefault));
+    if (given && given->note.empty()) given->note = note;
+    if (!given && given.error().what.find("input '") == std::string::npos) given.error().withNote("for input " + infos[index].name);
+    return given;
+}
+
+/// The inputs that the archive has arrays for get it as their source.
+void fill(std::vector<ModelInput>& inputs, const ArchiveChoice& archive, const std::vector<io::InputInfo>& infos, const io::HasDefault& hasDefault,
+          ReadInputsResult& result) {
+    auto found = io::fillFromArchive(archive.source.toStdString(), infos, {{}, archive.target, hasDefault});
+    if (!found) {
+        result.refused = std::move(found).error();
+        return;
+    }
+    result.notes = std::move(found->notes);
+    result.refused = std::move(found->refused);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (found->items[i].empty() || (i < archive.isFree.size() && !archive.isFree[i])) continue;
+        ++result.filled;
+        if (i == archive.target) continue;
+        inputs[i].spec.source = archive.source;
+        inputs[i].isDefault = false;
+        inputs[i].value.reset();
+        inputs[i].error.reset();
+    }
+}
+
+/// What nobody chose has the sizes of what somebody did: a mask the batch of the image.
+void resizeDefaults(std::vector<ModelInput>& inputs, std::vector<io::InputInfo> infos, const std::vector<tensor::Value>& values) {
+    io::agreeOnSymbols(infos, values);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].isDefault) continue;
+        const InputSpec spec = defaultSpec(document::usualType(infos[i]));
+        if (spec == inputs[i].spec) continue;
+        inputs[i].spec = spec;
+        inputs[i].value.reset();
+        inputs[i].error.reset();
+    }
+}
+
+void read(const ModelInput& input, const std::vector<io::InputInfo>& infos, std::size_t index, const io::HasDefault& hasDefault, ReadInput& result, tensor::Value& value) {
+    result.spec = input.spec;
+    result.isDefault = input.isDefault;
+    if (input.value) value = *input.value;
+    if (input.value || input.error || input.spec.source.isEmpty()) return;
+    auto given = readOne(input.spec, infos, index, hasDefault);
+    if (!given) {
+        result.value = std::move(given).error();
+        return;
+    }
+    result.note = QString::fromStdString(given->note);
+    value = given->value;
+    result.value = std::move(given->value);
 }
 
 }  // namespace
 
-base::Result<tensor::Value> readInput(const ModelInput& input, const io::InputInfo& info, std::size_t index) {
-    auto value = io::makeInput(input.spec.source.toStdString(), info, index, optionsOf(input.spec));
-    if (!value) value.error().withNote("for input " + input.name.toStdString());
-    return value;
+ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive) {
+    const std::vector<io::InputInfo> infos = document::requiredInputInfos(document);
+    const io::HasDefault hasDefault = document::defaultsOf(document);
+    ReadInputsResult result;
+    for (const ModelInput& input : inputs) result.inputs.push_back({input.spec, input.spec});
+    if (archive) fill(inputs, *archive, infos, hasDefault, result);
+    std::vector<tensor::Value> values(inputs.size());
+    for (const bool isDefault : {false, true}) {
+        if (isDefault) resizeDefaults(inputs, infos, values);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            if (inputs[i].isDefault == isDefault) read(inputs[i], infos, i, hasDefault, result.inputs[i], values[i]);
+        }
+    }
+    for (io::Contradiction& found : io::contradictions(infos, values)) result.inputs[found.input].conflict = std::move(found.error);
+    return result;
 }
 
 }  // namespace sonde::context

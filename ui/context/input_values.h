@@ -1,14 +1,44 @@
 #pragma once
 
+#include <QString>
+
+#include <optional>
+#include <vector>
+
+#include "core/base/progress.h"
 #include "core/base/result.h"
-#include "core/io/inputs/inputs.h"
+#include "core/document/document.h"
 #include "ui/context/input_spec.h"
 
 namespace sonde::context {
 
-/// Reads or makes the value that a spec describes, of the input's dtype. Called on a worker thread.
-/// `info`: of this input (document::inputInfos()). `index` is the input's place among the model's inputs: each has its own sequence of random numbers, as on the command
-/// line. Errors: unreadable file, shape that does not fit, wrong grammar; with a note that names the input.
-base::Result<tensor::Value> readInput(const ModelInput& input, const io::InputInfo& info, std::size_t index);
+/// An archive that is given to one input or to the model.
+struct ArchiveChoice {
+    QString source;
+    std::optional<std::size_t> target;  ///< none: the model
+    std::vector<bool> isFree;           ///< by input: may be filled
+};
+
+/// What was read for one input.
+struct ReadInput {
+    InputSpec asked;  ///< the spec that the input had; it may have changed since
+    InputSpec spec;   ///< the spec that the value is of: the archive's, if that filled the input
+    base::Result<tensor::Value> value = tensor::Value();  ///< none: nothing was to be read
+    bool isDefault = false;
+    QString note;
+    std::optional<base::Error> conflict;  ///< with the inputs before it
+};
+
+struct ReadInputsResult {
+    std::vector<ReadInput> inputs;        ///< one for each
+    std::vector<std::string> notes;       ///< about the archive
+    std::optional<base::Error> refused;   ///< an input got no array
+    std::size_t filled = 0;               ///< how many inputs got an array
+};
+
+/// Reads or makes the values of the inputs that have none, as specified and of the input's dtype; an archive first fills the
+/// inputs that it has arrays for. Each input has its own sequence of random numbers, as on the command line. On a worker thread.
+/// Errors by input: unreadable file, wrong grammar, a type that contradicts what the model declares; with the input's name.
+ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive);
 
 }  // namespace sonde::context

@@ -251,7 +251,10 @@ class InspectorContext : public QObject {
     void requestValue(sonde::context::NodeId node);
 
     /// Empty spec: forgets what was given.
+    /// An archive (.npz) fills every other input that it has an array for, too.
     void setInputSpec(const QString& name, const sonde::context::InputSpec& spec);
+    /// A file for the model as a whole: an archive fills all inputs that it has arrays for, another one is of the first input.
+    void giveFile(const QString& path);
 
     void setExpanded(sonde::context::ScopeId scope, bool expanded);
     void setExpanded(sonde::context::ExprId expr, bool expanded);
@@ -352,6 +355,12 @@ class InspectorContext : public QObject {
     struct RunResult;
     struct Loaded;
     struct ReadInputs;
+    /// An archive that was chosen, until its arrays are with the inputs.
+    struct Fill {
+        QString source;
+        std::optional<std::size_t> target;  ///< the input that it was chosen for; none: the model
+        std::vector<bool> isFree;           ///< by input: nothing else was chosen since
+    };
 
     void load();
     void failLoading(const base::Error& error);
@@ -361,6 +370,9 @@ class InspectorContext : public QObject {
     void setSelection(const Selection& selection);
     void startReading();
     void finishReading(ReadInputs read);
+    void finishFilling(const Fill& fill, const ReadInputs& result);
+    void readOrRun();
+    void startRunIfGiven();
     void startRun();
     void finishRun(RunResult result);
     void failRun(const base::Error& error);
@@ -442,6 +454,7 @@ class InspectorContext : public QObject {
     std::unique_ptr<ValueMeasures> m_valueMeasures;
     std::unique_ptr<Comparison> m_comparison;
     std::unique_ptr<Problems> m_problems;
+    std::optional<Fill> m_fill;
 };
 
 }  // namespace sonde::context

@@ -138,6 +138,7 @@ void InspectorContext::dropDocument() {
     m_watched.clear();
     m_ends.clear();
     m_inputs.clear();
+    m_fill.reset();
     m_view = {};
     m_focus = {};
     m_hidden.clear();
@@ -168,8 +169,10 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
         const document::NamedNode& input = m_document->inputs[m_inputs.size()];
         ModelInput row{textOf(input.name), input.node, graph().node(input.node).type, {}, {}, {}, input.isDemanded};
         row.spec = defaultSpec(document::usualType(info));
+        const InputSpec usual = row.spec;
         for (const auto& [name, spec] : state.inputs)
             if (name == row.name) row.spec = spec;
+        row.isDefault = row.spec == usual;
         m_inputs.push_back(std::move(row));
     }
     keep();

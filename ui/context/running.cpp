@@ -5,8 +5,6 @@
 
 #include "core/analysis/infer.h"
 #include "core/analysis/seen_types.h"
-#include "core/document/input_infos.h"
-#include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
 
@@ -54,73 +52,6 @@ bool saysMore(const graph::InternalGraph& graph, const std::vector<tensor::TypeI
 
 }  // namespace
 
-struct InspectorContext::ReadInputs {
-    std::vector<std::pair<InputSpec, base::Result<tensor::Value>>> read;  ///< by index in m_inputs; a none value: left as is
-};
-
-// --- inputs ---------------------------------------------------------------------------------------------------------
-
-const ModelInput* InspectorContext::input(const QString& name) const {
-    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
-    return found == m_inputs.end() ? nullptr : &*found;
-}
-
-void InspectorContext::setInputSpec(const QString& name, const InputSpec& spec) {
-    const auto found = std::find_if(m_inputs.begin(), m_inputs.end(), [&](const ModelInput& row) { return row.name == name; });
-    if (found == m_inputs.end()) {
-        report(Message{base::Severity::Warning, tr("The model has no input named %1").arg(name), {}, {}, {}});
-        return;
-    }
-    found->spec = spec;
-    found->value.reset();
-    found->error.reset();
-    keep();
-    Q_EMIT inputsChanged();
-    if (m_live)
-        run();
-    else
-        startReading();
-}
-
-bool InspectorContext::inputsAreRead() const {
-    return std::all_of(m_inputs.begin(), m_inputs.end(), [](const ModelInput& input) {
-        return input.value.has_value() || input.error.has_value() || input.spec.source.isEmpty();
-    });
-}
-
-void InspectorContext::startReading() {
-    m_readJob.start(
-        [document = m_document, inputs = m_inputs](const base::WorkContext&) {
-            ReadInputs result;
-            const std::vector<io::InputInfo> infos = document::inputInfos(*document);
-            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                const ModelInput& input = inputs[i];
-                const bool wanted = !input.value && !input.error && !input.spec.source.isEmpty();
-                result.read.emplace_back(input.spec, wanted ? readInput(input, infos[i], i) : base::Result<tensor::Value>(tensor::Value()));
-            }
-            return result;
-        },
-        [this](ReadInputs read) { finishReading(std::move(read)); });
-}
-
-void InspectorContext::finishReading(ReadInputs result) {
-    for (std::size_t i = 0; i < m_inputs.size() && i < result.read.size(); ++i) {
-        auto& [spec, value] = result.read[i];
-        ModelInput& input = m_inputs[i];
-        if (input.spec != spec || input.value) continue;
-        if (!value)
-            input.error = std::move(value).error();
-        else if (!value->isNone())
-            input.value = std::move(*value);
-    }
-    Q_EMIT inputsChanged();
-    if (!m_runWanted) return;
-    m_runWanted = false;
-    for (const ModelInput& input : m_inputs)
-        if (input.error) return failRun(*input.error);
-    startRun();
-}
-
 std::vector<tensor::Value> InspectorContext::inputValues() const {
     std::vector<tensor::Value> values(graph().inputs().size());
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -152,7 +83,7 @@ void InspectorContext::run() {
     Q_EMIT runStarted();
     // A file that could not be read may be there by now.
     for (ModelInput& input : m_inputs) input.error.reset();
-    if (inputsAreRead()) return startRun();
+    if (inputsAreRead() && !m_fill) return startRunIfGiven();
     m_runWanted = true;
     startReading();
 }
@@ -162,6 +93,13 @@ void InspectorContext::runTo(NodeId node) {
     const std::vector<NodeId> ends = std::exchange(m_ends, {node});
     run();
     m_ends = ends;
+}
+
+/// Inputs that cannot be given are told before anything runs.
+void InspectorContext::startRunIfGiven() {
+    for (const ModelInput& input : m_inputs)
+        if (const auto& error = input.error ? input.error : input.conflict) return failRun(*error);
+    startRun();
 }
 
 void InspectorContext::startRun() {

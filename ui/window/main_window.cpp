@@ -378,12 +378,10 @@ void MainWindow::dropEvent(QDropEvent* event) {
     dropFile(urls.first().toLocalFile());
 }
 
-/// A picture or an array is an input if a model is open that has one; everything else is a model.
+/// An image or an array is an input if a model is open that has one; everything else is a model.
 void MainWindow::dropFile(const QString& path) {
     if (m_context.hasModel() && isValueFile(path) && !m_context.inputs().empty()) {
-        context::InputSpec spec = m_context.inputs().front().spec;
-        spec.source = path;
-        m_context.setInputSpec(m_context.inputs().front().name, spec);
+        m_context.giveFile(path);
         showPanel(QStringLiteral("inputs"));
         return;
     }

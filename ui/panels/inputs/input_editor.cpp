@@ -19,6 +19,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labels.h"
+#include "ui/widgets/number_field.h"
 #include "ui/widgets/tool_button.h"
 
 namespace sonde::panels {
@@ -45,6 +46,8 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
       m_mode(new QComboBox),
       m_source(new QLineEdit),
       m_browse(widgets::makeToolButton(QStringLiteral("open"), tr("Choose a file"), this)),
+      m_number(new widgets::NumberField),
+      m_flag(new QCheckBox),
       m_imageRow(new QWidget),
       m_resize(new QCheckBox(tr("Resize to the input"))),
       m_preset(new QComboBox),
@@ -56,15 +59,23 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     bold.setBold(true);
     name->setFont(bold);
     m_type->setColorRole(theme::ColorRole::MutedText);
-    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), tr("Not given")});
+    if (const ModelInput* input = context.input(inputName)) m_field = context::numberFieldOf(input->type);
+    const QString numbers = m_field == context::NumberField::Number ? tr("Number") : m_field == context::NumberField::Flag ? tr("Flag") : tr("Numbers");
+    m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("Not given")});
+    m_mode->setToolTip(tr("Where the value comes from"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
     m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
-    m_source->setPlaceholderText(tr("image, .npy, .npz or #rand(0,1)"));
+    m_number->setObjectName(QStringLiteral("number"));
+    m_number->setAccessibleName(tr("Value of input %1").arg(inputName));
+    m_number->setToolTip(tr("Enter takes the number; Up and Down change it"));
+    m_flag->setObjectName(QStringLiteral("flag"));
+    m_flag->setAccessibleName(tr("Value of input %1").arg(inputName));
+    m_flag->setToolTip(tr("Checked: true"));
     for (const io::ImagePreset& preset : io::imagePresets()) {
         const auto text = [](std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); };
         m_preset->addItem(text(preset.sentence), text(preset.id));
     }
-    m_preset->setAccessibleName(tr("Normalisation of the picture"));
+    m_preset->setAccessibleName(tr("Normalisation of the image"));
     m_preset->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_preset->setMinimumContentsLength(12);
     m_state->setWordWrap(true);
@@ -90,6 +101,11 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
 
     connect(m_mode, &QComboBox::activated, this, &InputEditor::chooseMode);
     connect(m_source, &QLineEdit::editingFinished, this, &InputEditor::commit);
+    connect(m_number, &widgets::NumberField::editingFinished, this, [this] {
+        if (m_number->hasAcceptableInput()) give(m_number->number());
+    });
+    connect(m_number, &widgets::NumberField::stepped, this, [this] { give(m_number->number()); });
+    connect(m_flag, &QCheckBox::clicked, this, [this](bool checked) { give(checked ? QStringLiteral("true") : QStringLiteral("false")); });
     connect(m_browse, &QToolButton::clicked, this, &InputEditor::browse);
     connect(m_preset, &QComboBox::activated, this, &InputEditor::commit);
     connect(m_resize, &QCheckBox::clicked, this, &InputEditor::commit);
@@ -99,10 +115,11 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
 /// In a narrow panel the specification has a line of its own, else it would be a few letters wide.
 void InputEditor::arrange(bool isNarrow) {
     m_isNarrow = isNarrow;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_mode, m_source, m_browse}) m_grid->removeWidget(widget);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_mode, m_source, m_number, m_flag, m_browse}) m_grid->removeWidget(widget);
     m_grid->addWidget(m_mode, 1, 0, 1, isNarrow ? 2 : 1);
     m_grid->addWidget(m_browse, 1, 2);
-    m_grid->addWidget(m_source, isNarrow ? 2 : 1, isNarrow ? 0 : 1, 1, isNarrow ? 3 : 1);
+    for (QWidget* field : std::initializer_list<QWidget*>{m_source, m_number, m_flag})
+        m_grid->addWidget(field, isNarrow ? 2 : 1, isNarrow ? 0 : 1, 1, isNarrow ? 3 : 1);
 }
 
 void InputEditor::resizeEvent(QResizeEvent* event) {
@@ -117,11 +134,15 @@ void InputEditor::refresh() {
     const QString type = QString::fromStdString(input->type.text());
     m_type->setText(type);
     const QString& source = input->spec.source;
-    const Mode mode = source.isEmpty() ? None
-                      : source.startsWith(QLatin1String("#rand(0,0")) ? Zeros
-                      : source.startsWith(QLatin1Char('#')) ? Random
-                                                            : File;
+    const Mode mode = modeOf(*input);
     m_mode->setCurrentIndex(mode);
+    const QWidget* const field = fieldOf(mode);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_source, m_number, m_flag}) each->setVisible(each == field);
+    m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
+    if (mode == Numbers && !(m_number->hasFocus() && !m_number->hasAcceptableInput())) m_number->setNumber(source);
+    m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
+    m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
+    m_source->setPlaceholderText(mode == Numbers ? tr("[1,2,3] or [[1,2],[3,4]]") : tr("image, .npy, .npz or #rand(0,1)"));
     if (!m_source->hasFocus() || !m_source->isModified()) m_source->setText(source);
     if (mode != File && !m_source->hasFocus()) m_source->setCursorPosition(0);  // a path tells most at its end
     m_source->setToolTip(source);
@@ -130,15 +151,42 @@ void InputEditor::refresh() {
     m_imageRow->setVisible(mode == File && !isArrayFile(source));
     m_resize->setChecked(input->spec.image.resize);
     m_preset->setCurrentIndex(std::max(0, m_preset->findData(input->spec.image.preset)));
-    QString state = input->isDemanded ? tr("As the layers want it") : QString();
-    theme::ColorRole role = theme::ColorRole::MutedText;
-    if (input->error) {
-        state = QString::fromStdString(input->error->what);
-        if (!input->error->hint.empty()) state += QLatin1Char('\n') + QString::fromStdString(input->error->hint);
-        role = theme::ColorRole::Error;
-    } else if (input->value) {
-        state += (state.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Given: %1").arg(models::shown(input->value->typeText()));
+    showState(*input);
+}
+
+InputEditor::Mode InputEditor::modeOf(const ModelInput& input) const {
+    const QString& source = input.spec.source;
+    if (source.isEmpty()) return None;
+    if (source == QLatin1String("#zeros") || source.startsWith(QLatin1String("#rand(0,0,")) || source == QLatin1String("#rand(0,0)")) return Zeros;
+    if (source.startsWith(QLatin1Char('#'))) return Random;
+    return input.spec.isNumbers() ? Numbers : File;
+}
+
+/// Text that the control of the type cannot show, such as "[3]" or "{}", is shown as text.
+QWidget* InputEditor::fieldOf(Mode mode) const {
+    if (mode != Numbers || m_field == context::NumberField::List) return m_source;
+    QString source = m_context.input(m_name)->spec.source;
+    if (m_field == context::NumberField::Flag) {
+        static const QStringList words{QStringLiteral("true"), QStringLiteral("false"), QStringLiteral("0"), QStringLiteral("1")};
+        return words.contains(source) ? static_cast<QWidget*>(m_flag) : m_source;
     }
+    int position = 0;
+    return m_number->validate(source, position) == QValidator::Acceptable ? static_cast<QWidget*>(m_number) : m_source;
+}
+
+void InputEditor::showState(const ModelInput& input) {
+    QStringList lines;
+    theme::ColorRole role = theme::ColorRole::MutedText;
+    if (const auto& error = input.error ? input.error : input.conflict) {
+        lines << QString::fromStdString(error->what);
+        if (!error->hint.empty()) lines << QString::fromStdString(error->hint);
+        role = theme::ColorRole::Error;
+    } else {
+        if (input.isDemanded) lines << tr("As the layers require it");
+        if (!input.note.isEmpty()) lines << tr("Note: %1").arg(input.note);
+        if (input.value) lines << tr("Given: %1").arg(models::shown(input.value->typeText()));
+    }
+    const QString state = lines.join(QLatin1Char('\n'));
     m_state->setText(state);
     m_state->setVisible(!state.isEmpty());
     QPalette palette = m_state->palette();
@@ -156,9 +204,19 @@ void InputEditor::chooseMode(int mode) {
     switch (mode) {
         case Random: spec.source = context::randomSource(type, 0, 1); break;
         case Zeros: spec.source = context::randomSource(type, 0, 0); break;
+        case Numbers: spec.source = context::defaultNumbers(type); break;
         case None: spec.source.clear(); break;
         default: browse(); return;
     }
+    m_context.setInputSpec(m_name, spec);
+    if (QWidget* field = fieldOf(modeOf(*input)); mode == Numbers) field->setFocus();
+}
+
+void InputEditor::give(const QString& source) {
+    const ModelInput* input = m_context.input(m_name);
+    if (!input || input->spec.source == source) return;
+    InputSpec spec = input->spec;
+    spec.source = source;
     m_context.setInputSpec(m_name, spec);
 }
 
@@ -166,7 +224,9 @@ void InputEditor::commit() {
     const ModelInput* input = m_context.input(m_name);
     if (!input) return;
     InputSpec spec;
-    spec.source = m_source->text().trimmed();
+    const bool isField = fieldOf(modeOf(*input)) != m_source;
+    spec.source = isField ? input->spec.source : m_source->text().trimmed();
+    if (!isField && m_mode->currentIndex() == Numbers) spec.source = context::withBrackets(spec.source, input->type);
     spec.image.resize = m_resize->isChecked();
     spec.image.preset = m_preset->currentData().toString();
     m_source->setModified(false);
@@ -177,7 +237,7 @@ void InputEditor::browse() {
     auto* dialog = new QFileDialog(this, tr("Value of input %1").arg(m_name));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
-    dialog->setNameFilters({tr("Values and pictures (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
+    dialog->setNameFilters({tr("Values and images (*.npy *.npz *.png *.jpg *.jpeg *.bmp *.ppm *.pgm *.gif *.tga)"), tr("All files (*)")});
     const ModelInput* input = m_context.input(m_name);
     if (input && input->spec.isFile()) dialog->setDirectory(QFileInfo(input->spec.source).absolutePath());
     connect(dialog, &QFileDialog::fileSelected, this, &InputEditor::showFile);
@@ -186,8 +246,11 @@ void InputEditor::browse() {
 }
 
 void InputEditor::showFile(const QString& path) {
-    m_source->setText(path);
-    commit();
+    const ModelInput* input = m_context.input(m_name);
+    if (!input) return;
+    InputSpec spec = input->spec;
+    spec.source = path;
+    m_context.setInputSpec(m_name, spec);  // chosen again, an archive fills the other inputs again
 }
 
 void InputEditor::dragEnterEvent(QDragEnterEvent* event) {

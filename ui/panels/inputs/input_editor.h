@@ -13,11 +13,13 @@ class QToolButton;
 
 namespace sonde::widgets {
 class ElidedLabel;
+class NumberField;
 }
 
 namespace sonde::panels {
 
-/// Chooses where one model input's value comes from: a file, random numbers, zeros. A file may be dropped on it.
+/// Chooses where one model input's value comes from: a file, random numbers, zeros, or numbers: a field for one number, a check
+/// box for a bool, text for a list. A file may be dropped on it.
 class InputEditor : public QFrame {
     Q_OBJECT
   public:
@@ -32,9 +34,14 @@ class InputEditor : public QFrame {
     void resizeEvent(QResizeEvent* event) override;
 
   private:
-    enum Mode { File, Random, Zeros, None };
+    enum Mode { File, Random, Zeros, Numbers, None };
     void chooseMode(int mode);
     void commit();
+    void give(const QString& source);
+    void showState(const context::ModelInput& input);
+    Mode modeOf(const context::ModelInput& input) const;
+    /// The control that takes the source in a mode.
+    QWidget* fieldOf(Mode mode) const;
     void browse();
     void showFile(const QString& path);
     void arrange(bool isNarrow);
@@ -47,6 +54,9 @@ class InputEditor : public QFrame {
     QComboBox* m_mode;
     QLineEdit* m_source;
     QToolButton* m_browse;
+    widgets::NumberField* m_number;
+    QCheckBox* m_flag;
+    context::NumberField m_field = context::NumberField::List;
     QWidget* m_imageRow;
     QCheckBox* m_resize;
     QComboBox* m_preset;

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QAbstractSpinBox>
+
+namespace sonde::widgets {
+
+/// One number as text, integers of 64 bits included. Up, Down and the wheel step by one, or for real numbers by a tenth of the
+/// leading digit's place; PageUp and PageDown by ten steps.
+class NumberField : public QAbstractSpinBox {
+    Q_OBJECT
+  public:
+    explicit NumberField(QWidget* parent = nullptr);
+
+    /// Whether only integers are taken.
+    void setIntegral(bool integral);
+    QString number() const;
+    void setNumber(const QString& number);
+
+    void stepBy(int steps) override;
+    QValidator::State validate(QString& text, int& position) const override;
+    QSize sizeHint() const override;
+
+  Q_SIGNALS:
+    /// The user stepped; typed numbers are told by editingFinished().
+    void stepped();
+
+  protected:
+    void wheelEvent(QWheelEvent* event) override;
+    StepEnabled stepEnabled() const override { return StepUpEnabled | StepDownEnabled; }
+
+  private:
+    bool m_integral = true;
+};
+
+}  // namespace sonde::widgets
