@@ -38,19 +38,6 @@ void print(const analysis::ComparedCase& result, std::size_t nameWidth, std::siz
     }
 }
 
-/// Keys of the values that the graph still has: a pass may have given a node the work of others.
-std::vector<std::string> comparableKeys(const document::Document& document, std::vector<std::string> keys) {
-    for (graph::NodeId node : document.revaluedNodes()) {
-        const std::string key = "node." + document.graph->node(node).name;
-        std::erase_if(keys, [&](const std::string& each) {
-            const std::size_t at = each.find(key);
-            const bool isCase = at == 0 || (at != std::string::npos && each.starts_with("case") && each.find('.') + 1 == at);
-            return isCase && (each.size() == at + key.size() || each[at + key.size()] == '.');
-        });
-    }
-    return keys;
-}
-
 /// Inputs from --input-data by their keys: for those that the reference does not hold.
 base::Result<std::map<std::string, tensor::Tensor>> givenInputs(const document::Document& document, const InputChoice& choice) {
     std::map<std::string, tensor::Tensor> given;
@@ -67,18 +54,11 @@ base::Result<int> check(CheckOptions& options) {
     document::OpenOptions& open = options.model.open;
     if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = options.reference;
     SONDE_ASSIGN(const auto document, options.model.load());
-    analysis::ComparedModel model;
-    model.graph = document->graph;
-    model.looseNames = document->format == "TorchScript";
-    for (const document::NamedNode& input : document->inputs) model.inputs.emplace_back(input.name, input.node);
-    for (const document::NamedNode& output : document->outputs) model.outputs.emplace_back(output.name, output.node);
     SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
-    SONDE_ASSIGN(document::Reference opened, document::openReference(*document, options.reference, given));
-    printNotes(opened.notes);
-    analysis::ReferenceValues reference = std::move(opened.values);
-    reference.keys = comparableKeys(*document, std::move(reference.keys));
     exec::Runner runner(options.threads);
-    SONDE_ASSIGN(const auto cases, analysis::compare(model, reference, options.tolerance, runner, commandLineWork()));
+    SONDE_ASSIGN(const auto found, document::compareWithReference(*document, options.reference, options.tolerance, runner, given, commandLineWork()));
+    printNotes(found.notes);
+    const std::vector<analysis::ComparedCase>& cases = found.cases;
 
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
     for (const analysis::ComparedCase& result : cases) {

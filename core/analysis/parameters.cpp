@@ -276,8 +276,10 @@ void listParameters(const InternalGraph& graph, graph::ModuleTree& modules) {
         const graph::Node& node = graph.node(expr.outputs.front());
         const auto identity = node.constant && node.constant->isTensor() ? identityOf(node.constant->tensor()) : std::nullopt;
         const auto kind = identity ? kindOf.find(*identity) : kindOf.end();
-        if (kind == kindOf.end() || kind->second == StoredKind::Constant || !listed.try_emplace(*identity, true).second || node.users.empty()) continue;
-        const auto module = modules.find(graph.expr(node.users.front()).qualname.value_or(""));
+        if (kind == kindOf.end() || kind->second == StoredKind::Constant || !listed.try_emplace(*identity, true).second) continue;
+        // One without a reader is the result of a branch.
+        const Expr& reader = node.users.empty() ? expr : graph.expr(node.users.front());
+        const auto module = modules.find(reader.qualname.value_or(""));
         graph::ParameterInfo parameter{node.name, node.type, node.constant->tensor(), kind->second == StoredKind::Buffer};
         modules.mutableModule(module.value_or(0)).parameters.push_back(std::move(parameter));
     }

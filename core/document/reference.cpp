@@ -101,11 +101,38 @@ class ReferenceReader {
     std::map<std::string, Tensor> m_values;  ///< by the keys of the model's own names
 };
 
+/// Keys of the values that the graph still has: a pass may have given a node the work of others.
+std::vector<std::string> comparableKeys(const Document& document, std::vector<std::string> keys) {
+    for (graph::NodeId node : document.revaluedNodes()) {
+        const std::string key = "node." + document.graph->node(node).name;
+        std::erase_if(keys, [&](const std::string& each) {
+            const std::size_t at = each.find(key);
+            const bool isCase = at == 0 || (at != std::string::npos && each.starts_with("case") && each.find('.') + 1 == at);
+            return isCase && (each.size() == at + key.size() || each[at + key.size()] == '.');
+        });
+    }
+    return keys;
+}
+
 }  // namespace
 
 base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, Tensor>& given) {
     SONDE_ASSIGN(io::NpzFile file, io::NpzFile::open(path));
     return ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
+}
+
+base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
+                                                       exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given,
+                                                       const base::WorkContext& work) {
+    analysis::ComparedModel model;
+    model.graph = document.graph;
+    model.looseNames = document.format == "TorchScript";
+    for (const NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
+    for (const NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
+    SONDE_ASSIGN(Reference reference, openReference(document, path, given));
+    reference.values.keys = comparableKeys(document, std::move(reference.values.keys));
+    SONDE_ASSIGN(auto cases, analysis::compare(model, reference.values, tolerances, runner, work));
+    return ReferenceComparison{std::move(cases), std::move(reference.notes)};
 }
 
 }  // namespace sonde::document

@@ -21,4 +21,16 @@ struct Reference {
 /// Errors: the file cannot be read; an input has no array while arrays are left; an array contradicts what the model declares.
 base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, tensor::Tensor>& given = {});
 
+/// What a comparison with a reference file found; see analysis::compare().
+struct ReferenceComparison {
+    std::vector<analysis::ComparedCase> cases;
+    std::vector<std::string> notes;
+};
+
+/// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do. Nodes
+/// that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare().
+base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
+                                                       exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given = {},
+                                                       const base::WorkContext& work = {});
+
 }  // namespace sonde::document

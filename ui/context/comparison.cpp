@@ -45,18 +45,6 @@ std::vector<InputSpec> specsOf(const InspectorContext& context) {
     return specs;
 }
 
-base::Result<std::vector<analysis::ComparedCase>> casesOf(const document::Document& document, const std::string& path,
-                                                          const analysis::Tolerances& tolerances, exec::Runner& runner,
-                                                          const base::WorkContext& work) {
-    SONDE_ASSIGN(const document::Reference reference, document::openReference(document, path));
-    analysis::ComparedModel model;
-    model.graph = document.graph;
-    model.looseNames = document.format == "TorchScript";
-    for (const document::NamedNode& input : document.inputs) model.inputs.emplace_back(input.name, input.node);
-    for (const document::NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
-    return analysis::compare(model, reference.values, tolerances, runner, work);
-}
-
 }  // namespace
 
 Comparison::Comparison(InspectorContext& context) : QObject(&context), m_context(context) {
@@ -152,16 +140,22 @@ void Comparison::withFile(const QString& path) {
     begin(QFileInfo(path).fileName(), [document = m_context.document(), path, tolerances = m_tolerances,
                                        threads = m_context.threads()](const base::WorkContext& work) -> Outcome {
         exec::Runner runner(static_cast<std::size_t>(threads));
-        auto cases = casesOf(*document, path.toStdString(), tolerances, runner, work);
-        if (!cases) return {.known = {}, .error = std::move(cases).error(), .inputs = {}, .inputValues = {}};
-        // The run is that of one case: the first that differs.
-        auto shown = std::find_if(cases->begin(), cases->end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
-        if (shown == cases->end()) shown = cases->begin();
+        auto compared = document::compareWithReference(*document, path.toStdString(), tolerances, runner, {}, work);
+        if (!compared) return {.known = {}, .error = std::move(compared).error(), .inputs = {}, .inputValues = {}};
+        std::vector<analysis::ComparedCase>& cases = compared->cases;
+        // The run is that of one case: the first that differs. A sequence has many runs.
+        const std::size_t inputs = document->graph->inputs().size(), all = cases.size();
+        std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
+        if (cases.empty()) {
+            return {.known = {}, .error = base::usageError("the file holds only a sequence, which is no single run", path.toStdString(), "sonde check compares it"),
+                    .inputs = {}, .inputValues = {}};
+        }
+        auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
+        if (shown == cases.end()) shown = cases.begin();
         const bool isFirst = shown->label == "case 0";
         InputSpec spec{isFirst ? path : path + QLatin1Char('#') + QString::fromStdString(shown->label), {}};
-        const bool hasInputs = !shown->inputs.empty();
         return {.known = std::make_shared<const RunDifferences>(analysis::differencesOf(*document->graph, *shown)), .error = {},
-                .furtherCases = cases->size() - 1, .inputs = hasInputs ? std::optional(std::move(spec)) : std::nullopt, .inputValues = std::move(shown->inputs)};
+                .furtherCases = all - 1, .inputs = std::move(spec), .inputValues = std::move(shown->inputs)};
     });
 }
 

@@ -84,8 +84,9 @@ QVariant DifferenceTableModel::data(const QModelIndex& index, int role) const {
     const int column = index.column();
     const bool isNumber = column >= MaxAbsolute && column <= Snr;
     if (role == NodeRole) return id.value;
-    if (role == MutedRole) return m_context.comparison().isStale();
-    if (role == SeverityRole && !found->ok) return static_cast<int>(found->isInherited ? base::Severity::Warning : base::Severity::Error);
+    const bool isStale = m_context.comparison().isStale();
+    if (role == MutedRole) return isStale;
+    if (role == SeverityRole && !found->ok && !isStale) return static_cast<int>(found->isInherited ? base::Severity::Warning : base::Severity::Error);
     if (role == Qt::TextAlignmentRole) return alignment(isNumber || column == Order);
     if (role == SortRole && column == Order) return index.row();
     if (role == SortRole && isNumber) {

@@ -289,6 +289,8 @@ void MainWindow::refreshStatus() {
     } else if (m_context.runState() == RunState::Failed) {
         text = tr("The run failed");
     }
+    // All panels show one run: which, if it is that of a comparison.
+    if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
     m_problems->setText(problems);

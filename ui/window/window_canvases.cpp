@@ -152,6 +152,7 @@ void MainWindow::followComparison() {
     const context::Comparison& comparison = m_context.comparison();
     const int column = models::nodeColumnIndex(m_context.colorBy());
     const bool colored = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == Source::Comparison;
+    refreshStatus();
     if (comparison.isKnown() == m_showsComparison) return;
     m_showsComparison = comparison.isKnown();
     QDockWidget* list = dock(QStringLiteral("comparison"));

@@ -39,7 +39,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("differenceTable"));
     m_view->sortByColumn(DifferenceTableModel::Order, Qt::AscendingOrder);
-    static const int widths[] = {44, 200, 170, 110, 90, 100, 100, 84, 84, 200};
+    static const int widths[] = {44, 180, 130, 100, 84, 96, 96, 76, 76, 200};
     for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
@@ -61,6 +61,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     auto* page = new QWidget;
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    top->setSpacing(theme::kSmall);
     top->addWidget(m_summary, 1);
     top->addWidget(m_all);
     auto* label = new QLabel(tr("&Tolerance"));
