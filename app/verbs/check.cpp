@@ -59,7 +59,6 @@ base::Result<int> check(CheckOptions& options) {
     SONDE_ASSIGN(const auto found, document::compareWithReference(*document, options.reference, options.tolerance, runner, given, commandLineWork()));
     printNotes(found.notes);
     const std::vector<analysis::ComparedCase>& cases = found.cases;
-
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
     for (const analysis::ComparedCase& result : cases) {
         for (const analysis::ComparedValue& value : result.values) {

@@ -14,7 +14,9 @@
 #include "core/analysis/profile.h"
 #include "core/analysis/seen_types.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/exec/file_check.h"
 #include "core/exec/run.h"
+#include "core/graph/source_files.h"
 #include "core/io/npz/npz.h"
 
 namespace sonde::app {
@@ -40,26 +42,24 @@ struct Row {
     bool computed = true;
 };
 
-void printRow(const Row& row, std::size_t nameWidth, std::size_t qualnameWidth) {
-    fmt::print("{:{}}  {:{}}  ", row.name, nameWidth, row.qualname, qualnameWidth);
-    if (!row.computed) {
-        fmt::print("not computed\n");
-    } else if (!row.value.isTensor()) {
-        fmt::print("{}\n", row.value.text());
-    } else {
-        const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
-        fmt::print("{:24}  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g} nan {} inf {} zero {}\n", row.value.typeText(),
-                   stats.minimum, stats.maximum, stats.mean, stats.deviation, stats.nanCount, stats.infCount, stats.zeroCount);
-    }
+std::string valueText(const Row& row) {
+    if (!row.computed) return "not computed";
+    if (!row.value.isTensor()) return row.value.text();
+    const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
+    return fmt::format("{:24}  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g} nan {} inf {} zero {}", row.value.typeText(), stats.minimum,
+                       stats.maximum, stats.mean, stats.deviation, stats.nanCount, stats.infCount, stats.zeroCount);
 }
 
-void print(const std::vector<Row>& rows) {
+/// The table of values. Made whole before it is printed: what is read for it may turn out to have changed.
+std::string tableOf(const std::vector<Row>& rows) {
     std::size_t nameWidth = 4, qualnameWidth = 6;
     for (const Row& row : rows) {
         nameWidth = std::max(nameWidth, row.name.size());
         qualnameWidth = std::max(qualnameWidth, row.qualname.size());
     }
-    for (const Row& row : rows) printRow(row, nameWidth, qualnameWidth);
+    std::string table;
+    for (const Row& row : rows) table += fmt::format("{:{}}  {:{}}  {}\n", row.name, nameWidth, row.qualname, qualnameWidth, valueText(row));
+    return table;
 }
 
 /// Adds a value under a key, taking structures apart: node.NAME.0, node.NAME.1 …
@@ -96,7 +96,10 @@ class RunVerb {
             SONDE_ASSIGN(error, runCase(cases[i].values));
         }
         // What a failed run computed is kept.
-        if (!m_options.out.empty()) SONDE_TRY(io::writeNpz(m_options.out, m_arrays));
+        if (!m_options.out.empty()) {
+            SONDE_TRY(graph::checkFiles(m_document->graph));
+            SONDE_TRY(io::writeNpz(m_options.out, m_arrays));
+        }
         if (error) return std::move(*error);
         return 0;
     }
@@ -130,13 +133,13 @@ class RunVerb {
             recording = m_runner.run(*m_plan, inputs, commandLineWork(), options);
             if (recording.error) break;
         }
-        report(inputs, recording);
+        SONDE_TRY(report(inputs, recording));
         // Extents that the file leaves open are known by now: so are bytes.
         if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
         return recording.error;
     }
 
-    void report(const std::vector<tensor::Value>& inputs, const exec::Recording& recording) {
+    base::Result<void> report(const std::vector<tensor::Value>& inputs, const exec::Recording& recording) {
         const graph::InternalGraph& graph = *m_document->graph;
         std::vector<Row> rows;
         for (std::size_t i = 0; i < inputs.size(); ++i) collect(inputs[i], key("in", m_document->inputs[i].name), m_arrays);
@@ -151,11 +154,14 @@ class RunVerb {
             rows.push_back({"out." + name, qualnameText(graph, graph.outputs()[i]), recording.outputs[i], true});
             collect(recording.outputs[i], key("out", name), m_arrays);
         }
-        print(rows);
+        const std::string table = tableOf(rows);
+        if (auto changed = exec::FileCheck(m_document->graph, inputs).changed()) return std::move(*changed);
+        fmt::print("{}", table);
         printBranches(recording);
         tellProblems(recording);
         fmt::print("{} of {} operations ran in {:.3f} ms on {} threads\n", ranCount(recording), m_plan->steps().size(),
                    static_cast<double>(recording.totalNs) / 1e6, m_runner.pool().threads());
+        return {};
     }
 
     bool isReported(graph::NodeId node) const {

@@ -6,6 +6,7 @@
 #include "app/verbs/inputs.h"
 #include "app/verbs/options.h"
 #include "core/document/lowering/onnx_graph.h"
+#include "core/graph/source_files.h"
 #include "core/io/onnx/onnx_writer.h"
 
 namespace sonde::app {
@@ -28,7 +29,9 @@ base::Result<int> save(SaveOptions& options) {
     }
     SONDE_ASSIGN(const document::OnnxGraph made, document::onnxGraph(*document, values, commandLineWork()));
     for (const base::Diagnostic& note : made.notes) fmt::print(stderr, "sonde: warning: {} ({})\n", note.what, note.where);
-    SONDE_TRY(io::writeOnnx(options.output, *made.graph, {}, commandLineWork()));
+    io::OnnxWriteOptions write;
+    write.sources = graph::filesOf(document->graph);
+    SONDE_TRY(io::writeOnnx(options.output, *made.graph, write, commandLineWork()));
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "core/analysis/query/query.h"
 #include "core/document/document_json.h"
 #include "core/document/tracer_robust.h"
+#include "core/graph/source_files.h"
 #include "core/io/traced_module/traced_module_file.h"
 #include "core/trace/listing.h"
 
@@ -44,7 +45,7 @@ base::Result<int> trace(TraceOptions& options) {
         if (!document->tracedModule) {
             return base::usageError("only traced modules can be saved", "--save", "trace with --tracer traced-module");
         }
-        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save));
+        SONDE_TRY(io::saveTracedModule(*document->tracedModule, options.save, io::kTracedModuleLibrary, graph::filesOf(document->graph)));
     }
     const graph::InternalGraph& graph = *document->graph;
     if (!options.where.empty()) {
@@ -57,6 +58,7 @@ base::Result<int> trace(TraceOptions& options) {
                              : options.format == "dot"   ? trace::clusteredDot(graph)
                              : document->text.empty()     ? graph::printed(graph)
                                                           : document->text;
+    SONDE_TRY(graph::checkFiles(document->graph));
     fmt::print("{}", text);
     return 0;
 }

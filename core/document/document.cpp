@@ -1,6 +1,8 @@
 #include "core/document/document.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "core/base/current_stop.h"
 #include "core/base/mapped_file.h"
@@ -11,6 +13,7 @@
 #include "core/document/traced_model.h"
 #include "core/document/unknown_file.h"
 #include "core/graph/scope_output.h"
+#include "core/graph/source_files.h"
 
 namespace sonde::document {
 
@@ -81,14 +84,11 @@ Result<void> complete(Document& document, const OpenOptions& options, const base
     return {};
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
-    const base::StopScope stop(work.stop);
+Result<std::shared_ptr<Document>> openAny(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
     if (std::string_view(model).starts_with(kZoo)) {
         SONDE_ASSIGN(const std::shared_ptr<Document> document, openZooModel(model.substr(kZoo.size()), options, work));
         SONDE_TRY(complete(*document, options, work));
-        return std::shared_ptr<const Document>(document);
+        return document;
     }
     const std::filesystem::path path(model);
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, base::MappedFile::open(splitModelPath(model).first));
@@ -101,9 +101,40 @@ Result<std::shared_ptr<const Document>> open(const std::string& model, const Ope
         }
         SONDE_ASSIGN(const std::shared_ptr<Document> document, format.open(path, options, work));
         SONDE_TRY(complete(*document, options, work));
-        return std::shared_ptr<const Document>(document);
+        return document;
     }
     return unknownFile(path, head, file->sizeBytes());
+}
+
+/// Each file once, besides the mappings that tensors read: opening looks into a file several times.
+base::MappedFiles withoutRepeats(const base::MappedFiles& files) {
+    base::MappedFiles kept;
+    std::ranges::copy_if(files, std::back_inserter(kept), [](const auto& file) { return file.use_count() > 1; });
+    for (const auto& file : files) {
+        if (std::ranges::none_of(kept, [&](const auto& other) { return other->path() == file->path(); })) kept.push_back(file);
+    }
+    return kept;
+}
+
+/// Every graph of the document gets to know the files that it was read from.
+void keepFiles(Document& document, const base::MappedFiles& opened) {
+    const base::MappedFiles files = withoutRepeats(opened);
+    document.graph = graph::withFiles(std::move(document.graph), files);
+    document.original = graph::withFiles(std::move(document.original), files);
+    for (Part& part : document.parts) part.graph = graph::withFiles(std::move(part.graph), files);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Document>> open(const std::string& model, const OpenOptions& options, const base::WorkContext& work) {
+    const base::StopScope stop(work.stop);
+    const base::MappedFilesScope files;
+    auto document = openAny(model, options, work);
+    // Bytes that changed while they were read make a wrong model, or an error that is about nothing.
+    SONDE_TRY(base::checkUnchanged(files.files(), "model file"));
+    if (!document) return std::move(document).error();
+    keepFiles(**document, files.files());
+    return std::shared_ptr<const Document>(std::move(*document));
 }
 
 }  // namespace sonde::document

@@ -6,6 +6,7 @@
 #include "core/document/exporting/inference_form.h"
 #include "core/document/input_infos.h"
 #include "core/exec/run.h"
+#include "core/graph/source_files.h"
 #include "core/io/dump/input_transform.h"
 #include "core/ops/registry/registry.h"
 #include "core/passes/vocabulary.h"
@@ -257,6 +258,8 @@ base::Result<io::dump::DumpFile> makeDump(const Document& source, const std::vec
         dump.metadata->userInfo = options.userInfo;
         if (options.optimize) dump.metadata->optimizeOptions = options.inference.bits();
     }
+    dump.graph = graph::withFiles(dump.graph, graph::filesOf(source.graph));
+    SONDE_TRY(graph::checkFiles(dump.graph));
     return dump;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/analysis/infer.h"
+#include "core/base/mapped_file.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::document {
@@ -39,8 +40,42 @@ void findUnknownOperators(Document& document) {
     }
 }
 
+namespace {
+
+/// Bools and the integers that shapes and indices are made of; and whatever is small: sizes, scales, limits.
+bool isSmallOrIndex(const tensor::Tensor& tensor) {
+    using tensor::DType;
+    constexpr std::size_t kSmallBytes = 4096;
+    const DType dtype = tensor.dtype();
+    return dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Int64 || tensor.storage()->sizeBytes() <= kSmallBytes;
+}
+
+/// Kernels check shapes and indices once and use them later. A file that is overwritten meanwhile must not come in between,
+/// so those are copied from it; weights stay mapped.
+void ownIndices(graph::InternalGraph& graph) {
+    std::map<const tensor::Storage*, std::shared_ptr<tensor::Storage>> copies;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const auto& constant = graph.node(graph::NodeId(i)).constant;
+        if (!constant || !constant->isTensor() || !constant->tensor().defined()) continue;
+        const tensor::Tensor& tensor = constant->tensor();
+        if (tensor.dtype() == tensor::DType::String || !isSmallOrIndex(tensor) || !base::MappedFile::at(tensor.storage()->data())) continue;
+        std::shared_ptr<tensor::Storage>& copy = copies[tensor.storage().get()];
+        if (!copy) {
+            auto owned = tensor::Storage::allocate(tensor.storage()->sizeBytes());
+            if (!owned) continue;  // a run will say so
+            std::memcpy((*owned)->mutableData(), tensor.storage()->data(), tensor.storage()->sizeBytes());
+            copy = tensor::Storage::view((*owned)->data(), (*owned)->sizeBytes(), *owned);
+        }
+        const auto owned = tensor::Tensor::onStorage(tensor.dtype(), tensor.shape(), tensor.strides(), copy, tensor.offsetElements());
+        graph.setConstant(graph::NodeId(i), tensor::Value(owned));
+    }
+}
+
+}  // namespace
+
 void finish(Document& document, graph::InternalGraph graph, const base::WorkContext& work) {
     work.report("inferring shapes");
+    ownIndices(graph);
     analysis::inferTypes(graph, document.diagnostics);
     document.graph = std::make_shared<const graph::InternalGraph>(std::move(graph));
 }

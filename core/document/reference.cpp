@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/document/input_infos.h"
+#include "core/graph/source_files.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/npz_inputs.h"
 #include "core/io/npz/npz.h"
@@ -117,8 +118,12 @@ std::vector<std::string> comparableKeys(const Document& document, std::vector<st
 }  // namespace
 
 base::Result<Reference> openReference(const Document& document, const std::string& path, const std::map<std::string, Tensor>& given) {
+    const base::MappedFilesScope files;
     SONDE_ASSIGN(io::NpzFile file, io::NpzFile::open(path));
-    return ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
+    auto reference = ReferenceReader(document, path, given, std::make_shared<const io::NpzFile>(std::move(file))).read();
+    SONDE_TRY(base::checkUnchanged(files.files(), "reference file"));
+    if (reference) reference->files = files.files();
+    return reference;
 }
 
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
@@ -132,6 +137,9 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     SONDE_ASSIGN(Reference reference, openReference(document, path, given));
     reference.values.keys = comparableKeys(document, std::move(reference.values.keys));
     SONDE_ASSIGN(auto cases, analysis::compare(model, reference.values, tolerances, runner, work));
+    // What agreed with bytes that are no longer those of the files agreed with nothing.
+    SONDE_TRY(base::checkUnchanged(reference.files, "reference file"));
+    SONDE_TRY(graph::checkFiles(document.graph));
     return ReferenceComparison{std::move(cases), std::move(reference.notes)};
 }
 

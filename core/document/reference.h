@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/analysis/compare.h"
+#include "core/base/mapped_file.h"
 #include "core/document/document.h"
 
 namespace sonde::document {
@@ -13,6 +14,7 @@ namespace sonde::document {
 struct Reference {
     analysis::ReferenceValues values;
     std::vector<std::string> notes;  ///< "array 'in.image' is taken for input 'input'"
+    base::MappedFiles files = {};    ///< what the values are read from: to be looked at before a comparison is told
 };
 
 /// Opens an .npz with reference values. In every case the arrays are given to the inputs as a run would be given them

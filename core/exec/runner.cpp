@@ -5,6 +5,7 @@
 #include "core/base/current_stop.h"
 #include "core/exec/block_cache.h"
 #include "core/exec/census.h"
+#include "core/exec/file_check.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
 #include "core/ops/kernels/followers.h"
@@ -33,9 +34,9 @@ enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
 class Execution {
   public:
     Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
-              BlockCache& blocks, PreparedCache& prepared)
+              BlockCache& blocks, PreparedCache& prepared, FileCheck& files)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
-          m_blocks(blocks), m_prepared(prepared), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
+          m_blocks(blocks), m_prepared(prepared), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
           m_followed(m_graph.exprCount(), false) {
         if (options.countsBad) m_census.emplace(m_plan, m_values, *environment.pool);
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
@@ -103,6 +104,7 @@ class Execution {
     ops::RunEnvironment& m_environment;
     BlockCache& m_blocks;
     PreparedCache& m_prepared;
+    FileCheck& m_files;
     std::vector<Value> m_values;  ///< by source node
     std::vector<bool> m_isMissing;  ///< by source node: an operation that is only watched failed before it
     std::optional<Census> m_census;
@@ -251,8 +253,10 @@ Outcome Execution::runBody(BodyId id, int depth) {
     const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
-        if (m_work.cancelled()) {
-            fail(base::cancelled("before " + m_graph.expr(step.expr).target));
+        std::optional<base::Error> stopped = m_files.changedMeanwhile();
+        if (!stopped && m_work.cancelled()) stopped = base::cancelled("before " + m_graph.expr(step.expr).target);
+        if (stopped) {
+            fail(std::move(*stopped));
             while (m_calls.size() > calls) closeCall(ExprState::Failed);
             return Outcome::Failed;
         }
@@ -336,6 +340,10 @@ Outcome Execution::runStep(const Step& step, int depth) {
     }
     m_recording.states[step.expr.index()] = ExprState::Done;
     if (m_options.observer) {
+        if (auto changed = m_files.changed()) {
+            fail(std::move(*changed));
+            return Outcome::Failed;
+        }
         std::vector<Value> outputs;
         for (NodeId node : expr.outputs) outputs.push_back(m_values[node.index()]);
         m_options.observer->exprFinished(step.expr, outputs, elapsed);
@@ -535,6 +543,20 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
 
 }  // namespace
 
+/// What is left of a run whose files changed: any of its values may be made of other bytes than those of the model that was
+/// opened, and some of its errors too.
+static Recording nothingOf(const Plan& plan, base::Error error, std::int64_t totalNs) {
+    Recording recording;
+    recording.states.assign(plan.graph().exprCount(), ExprState::NotReached);
+    recording.elapsed.assign(plan.graph().exprCount(), 0);
+    recording.started.assign(plan.graph().exprCount(), 0);
+    recording.computedNodes.assign(plan.graph().nodeCount(), false);
+    recording.joinedTo.assign(plan.graph().exprCount(), ExprId());
+    recording.totalNs = totalNs;
+    recording.error = std::move(error);
+    return recording;
+}
+
 struct Runner::Impl {
     explicit Impl(std::size_t threads) : pool(threads) {}
     base::ThreadPool pool;
@@ -555,7 +577,14 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     environment.exact = plan.options().exact;
     m_impl->prepared.select(plan.sharedGraph(), environment.exact);
     m_impl->blocks.nextRun();
-    return Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared).run(inputs);
+    FileCheck files(plan.sharedGraph(), inputs);
+    Recording recording;
+    std::optional<base::Error> changed = files.changed();
+    if (!changed) {
+        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, files).run(inputs);
+        changed = files.changed();
+    }
+    return changed ? nothingOf(plan, std::move(*changed), recording.totalNs) : std::move(recording);
 }
 
 }  // namespace sonde::exec

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/mapped_file.h"
+#include "core/graph/source_files.h"
 
 namespace sonde::io::dump {
 
@@ -172,6 +173,7 @@ base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpF
         end += start.size();
         const std::string graph = section(std::move(header), tensors, end, &info);
         end += graph.size();
+        SONDE_TRY(graph::checkFiles(dump.graph));
         std::ofstream file(path, std::ios::binary | (options.append ? std::ios::app : std::ios::trunc));
         file << start << graph;
         for (TestCase test : dump.cases) {
@@ -200,7 +202,10 @@ base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpF
 base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t* end) {
     SONDE_ASSIGN(const auto file, base::MappedFile::open(path));
     try {
-        return read(file, offset, end);
+        DumpFile dump = read(file, offset, end);
+        SONDE_TRY(base::checkUnchanged({file}, "model file"));
+        dump.graph = graph::withFiles(std::move(dump.graph), {file});
+        return dump;
     } catch (const CodecError& error) {
         return base::Error(error.error).at(path.string());
     } catch (const nlohmann::json::exception& error) {

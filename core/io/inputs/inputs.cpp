@@ -306,6 +306,7 @@ bool takesUsualShape(std::string_view item) {
 
 /// Data first: what has no shape of its own takes the sizes of its symbols from it.
 Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
+    const base::MappedFilesScope files;  // an example's files are none of the model that is being opened with it
     SONDE_ASSIGN(Sources sources, sourcesOf(text, inputs, options));
     InputCase result{std::move(sources.caseName), std::vector<Value>(inputs.size()), std::move(sources.notes)};
     std::vector<InputInfo> sized = inputs;
@@ -319,6 +320,7 @@ Result<InputCase> makeCase(std::string_view text, const std::vector<InputInfo>& 
             if (!isTold) result.notes.push_back(std::move(given.note));
         }
     }
+    SONDE_TRY(base::checkUnchanged(files.files(), "input file"));
     if (auto found = contradictions(inputs, result.values); !found.empty()) return std::move(found.front().error);
     return result;
 }
@@ -357,14 +359,19 @@ std::string defaultItem(const InputInfo& input) {
 }
 
 Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+    const base::MappedFilesScope files;
     GivenInput given;
     SONDE_ASSIGN(given.value, valueOf(item, input, index, options, given.note));
+    SONDE_TRY(base::checkUnchanged(files.files(), "input file"));
     return given;
 }
 
 Result<Value> makeInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options) {
+    const base::MappedFilesScope files;
     std::string note;
-    return valueOf(item, input, index, options, note);
+    auto value = valueOf(item, input, index, options, note);
+    SONDE_TRY(base::checkUnchanged(files.files(), "input file"));
+    return value;
 }
 
 Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std::vector<InputInfo>& inputs,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/mapped_file.h"
+#include "core/tensor/mapped_source.h"
 
 namespace sonde::io {
 
@@ -379,6 +380,7 @@ Result<std::vector<std::byte>> npyBytes(const Tensor& tensor) {
 
 Result<void> writeNpyFile(const std::filesystem::path& path, const Tensor& tensor) {
     SONDE_ASSIGN(const std::vector<std::byte> bytes, npyBytes(tensor));
+    if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from")) return *changed;
     std::ofstream out(path, std::ios::binary);
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     out.close();

@@ -1,6 +1,7 @@
 #include "core/io/npz/npz.h"
 
 #include "core/io/npz/npy.h"
+#include "core/tensor/mapped_source.h"
 
 namespace sonde::io {
 
@@ -40,6 +41,7 @@ base::Result<void> writeNpz(const std::filesystem::path& path, std::span<const N
     std::vector<std::pair<std::string, std::vector<std::byte>>> entries;
     for (const auto& [key, tensor] : arrays) {
         SONDE_ASSIGN(std::vector<std::byte> bytes, npyBytes(tensor));
+        if (auto changed = tensor::sourceError(tensor::Value(tensor), "a file that the values are read from")) return *changed;
         entries.emplace_back(key + std::string(kSuffix), std::move(bytes));
     }
     return writeZip(path, entries);

@@ -375,6 +375,9 @@ std::int64_t weightBytes(const InternalGraph& graph) {
     return total;
 }
 
+/// Where a file is written before it takes its place.
+std::filesystem::path partOf(std::filesystem::path path) { return path += ".part"; }
+
 }  // namespace
 
 Result<void> writeOnnx(const std::filesystem::path& path, const InternalGraph& graph, const OnnxWriteOptions& options,
@@ -386,27 +389,32 @@ Result<void> writeOnnx(const std::filesystem::path& path, const InternalGraph& g
     if (weightBytes(graph) > options.inlineLimitBytes) {
         data.emplace();
         data->name = dataPath.filename().string();
-        data->stream.open(dataPath, std::ios::binary);
+        data->stream.open(partOf(dataPath), std::ios::binary);
         if (!data->stream) return failure(dataPath);
     }
-    SONDE_ASSIGN(const std::string bytes, Writer(graph, options, work).model(data ? &*data : nullptr));
+    // Both are written beside and then moved: the graph's weights may be read from the very files that are replaced.
+    const auto bytes = Writer(graph, options, work).model(data ? &*data : nullptr);
+    bool good = bytes.has_value();
     if (data) {
         data->stream.close();
-        if (!data->stream) return failure(dataPath);
+        good = good && data->stream;
     }
-    // Written beside and then moved: the graph's weights may lie in the very file that is replaced.
-    std::filesystem::path temporary = path;
-    temporary += ".part";
-    std::ofstream stream(temporary, std::ios::binary);
-    stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    stream.close();
+    if (good) {
+        std::ofstream stream(partOf(path), std::ios::binary);
+        stream.write(bytes->data(), static_cast<std::streamsize>(bytes->size()));
+        stream.close();
+        good = bool(stream);
+    }
+    const Result<void> unchanged = base::checkUnchanged(options.sources, "model file");
     std::error_code code;
-    if (stream) std::filesystem::rename(temporary, path, code);
-    if (!stream || code) {
-        std::filesystem::remove(temporary, code);
-        return failure(path);
-    }
-    return {};
+    if (good && unchanged && data) std::filesystem::rename(partOf(dataPath), dataPath, code);
+    if (good && unchanged && !code) std::filesystem::rename(partOf(path), path, code);
+    if (good && unchanged && !code) return {};
+    std::error_code ignored;
+    std::filesystem::remove(partOf(path), ignored);
+    if (data) std::filesystem::remove(partOf(dataPath), ignored);
+    if (!unchanged) return unchanged.error();
+    return bytes ? failure(path) : bytes.error();
 }
 
 }  // namespace sonde::io

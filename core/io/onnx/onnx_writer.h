@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/mapped_file.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/graph/internal_graph.h"
@@ -17,6 +18,8 @@ struct OnnxWriteOptions {
     /// `inlineLimitBytes` (a protobuf message may have 2 GiB).
     std::int64_t externalFromBytes = 1024;
     std::int64_t inlineLimitBytes = std::int64_t{1} << 30;
+    /// Files that weights are read from: should one change meanwhile, that is an error and no file is left.
+    base::MappedFiles sources;
 };
 
 /// Saves a graph whose operators are ONNX's (or of any ONNX domain) as a valid ONNX file: names, attributes, subgraphs,

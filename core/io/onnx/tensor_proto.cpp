@@ -133,7 +133,7 @@ Result<Tensor> TensorReader::read(Bytes message) {
 }
 
 Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::byte> raw,
-                                     std::shared_ptr<const void> owner, Bytes message) {
+                                     std::shared_ptr<const base::MappedFile> owner, Bytes message) {
     if (header.dtype == DType::String) return wrong(header, "text cannot be stored as raw data", message);
     const std::size_t bits = tensor::bitsInFile(header.dtype);
     // numel is below 2^63 and a tensor of more than the file's bits is refused, so the product cannot overflow.
@@ -155,6 +155,7 @@ Result<Tensor> TensorReader::fromRaw(const Header& header, std::span<const std::
         // opens without that, and takes no memory for them.
         SONDE_ASSIGN(auto storage, Storage::deferred(raw.size(), [raw, owner = std::move(owner)](std::byte* out) {
                          std::memcpy(out, raw.data(), raw.size());
+                         (void)owner->hasChanged();  // who reads the copy hears of it as if it read the file
                      }));
         return Tensor::onStorage(header.dtype, header.shape, std::move(storage));
     }

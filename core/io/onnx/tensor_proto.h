@@ -29,7 +29,7 @@ class TensorReader {
     Header readHeader(Bytes message);
     base::Error wrong(const Header& header, std::string what, Bytes message) const;
     base::Result<tensor::Tensor> fromRaw(const Header& header, std::span<const std::byte> raw,
-                                         std::shared_ptr<const void> owner, Bytes message);
+                                         std::shared_ptr<const base::MappedFile> owner, Bytes message);
     base::Result<tensor::Tensor> fromNumbers(const Header& header, Bytes message);
     base::Result<tensor::Tensor> fromExternal(const Header& header, Bytes message);
     base::Result<std::shared_ptr<const base::MappedFile>> dataFile(const Header& header, Bytes message);

@@ -23,9 +23,10 @@ inline constexpr std::string_view kTracedModuleLibrary = "1";
 bool looksLikeTracedModule(std::span<const std::byte> head);
 
 /// Errors: a constant of a type that cannot be saved (names registerSupportedType), a built-in module whose calls have
-/// inputs of unknown shapes, or the file cannot be written.
+/// inputs of unknown shapes, or the file cannot be written; one of `sources`, the files that tensors are read from, changed
+/// meanwhile (then no file is left).
 base::Result<void> saveTracedModule(const trace::TracedModule& module, const std::filesystem::path& path,
-                                    std::string_view libraryVersion = kTracedModuleLibrary);
+                                    std::string_view libraryVersion = kTracedModuleLibrary, const base::MappedFiles& sources = {});
 /// Tensors are mapped, not copied. Errors: what is wrong with the file; it can hold anything.
 base::Result<std::shared_ptr<trace::TracedModule>> loadTracedModule(const std::filesystem::path& path);
 

@@ -236,8 +236,12 @@ class Writer {
     std::vector<Json> m_graphList;
 };
 
-base::Result<void> write(const std::filesystem::path& path, const std::string& header, const std::vector<tensor::Tensor>& tensors) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+base::Result<void> write(const std::filesystem::path& path, const std::string& header, const std::vector<tensor::Tensor>& tensors,
+                         const base::MappedFiles& sources) {
+    // Written beside and then moved: tensors may be read from the very file that is replaced.
+    std::filesystem::path part = path;
+    part += ".part";
+    std::ofstream file(part, std::ios::binary | std::ios::trunc);
     std::uint64_t length = header.size();
     std::string lengthBytes;
     for (int i = 0; i < 8; ++i) lengthBytes += static_cast<char>(length >> (8 * i) & 0xff);
@@ -250,14 +254,19 @@ base::Result<void> write(const std::filesystem::path& path, const std::string& h
         file.write(reinterpret_cast<const char*>(packed.bytes()), static_cast<std::streamsize>(packed.sizeBytes()));
         align(packed.sizeBytes());
     }
-    file.flush();
-    if (!file) return base::unreadable("the file cannot be written", path.string());
-    return {};
+    file.close();
+    const base::Result<void> unchanged = base::checkUnchanged(sources, "model file");
+    std::error_code code, ignored;
+    if (file && unchanged) std::filesystem::rename(part, path, code);
+    if (file && unchanged && !code) return {};
+    std::filesystem::remove(part, ignored);
+    return unchanged ? base::unreadable("the file cannot be written", path.string()) : unchanged.error();
 }
 
 }  // namespace
 
-base::Result<void> saveTracedModule(const TracedModule& module, const std::filesystem::path& path, std::string_view libraryVersion) {
+base::Result<void> saveTracedModule(const TracedModule& module, const std::filesystem::path& path, std::string_view libraryVersion,
+                                    const base::MappedFiles& sources) {
     try {
         // A copy: the module itself keeps its built-in modules.
         const auto copy = module.clone();
@@ -271,7 +280,7 @@ base::Result<void> saveTracedModule(const TracedModule& module, const std::files
         for (const tensor::Tensor& tensor : writer.tensors()) {
             if (tensor.dtype() == tensor::DType::String) return base::usageError("tensors of strings cannot be saved");
         }
-        return write(path, header.dump(-1, ' ', false, Json::error_handler_t::replace), writer.tensors());
+        return write(path, header.dump(-1, ' ', false, Json::error_handler_t::replace), writer.tensors(), sources);
     } catch (const CodecError& error) {
         return error.error;
     } catch (const trace::TraceError& error) {
