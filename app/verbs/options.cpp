@@ -22,6 +22,9 @@ void ModelOptions::addTo(CLI::App& command) {
                        "guard, at which a run fails whose input decides otherwise");
     command.add_option("--weights", open.weights,
                        "For zoo:NAME: take parameters and buffers by name from FILE (state dict or TorchScript .pt, .npz, .onnx); all must fit");
+    command.add_flag("--allow-native", open.allowNative,
+                     "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without, only libraries that you agreed to in "
+                     "the window are loaded");
     std::string known = "Change the graph before use (again for more, in order):";
     for (const passes::Pass& pass : passes::passes()) known += " " + std::string(pass.id) + ": " + std::string(pass.sentence) + ".";
     command.add_option("--pass", open.passes, known)->type_name("NAME")->allow_extra_args(false);

@@ -31,6 +31,9 @@ struct OpenOptions {
     std::vector<std::string> passes;  ///< ids of passes that change the graph, in order (passes::passes())
     std::string inputData;              ///< example inputs (the grammar of --input-data) for a concrete trace
     std::string weights;                ///< built-in models: file with their weights (see loadWeights); empty: random ones
+    /// The user agreed to run the code of the model, a shared library. Without, only libraries are loaded to whose content
+    /// the user agreed before (agreeToNative).
+    bool allowNative = false;
     /// Classes that the user keeps as leaves whatever is opened. Formats that hold a graph already take no notice.
     std::vector<std::string> registeredLeaves;
 };

@@ -1,19 +1,15 @@
 #include "core/document/format_plugin.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
+#include "core/document/native_library.h"
 #include "core/document/plugin_notes.h"
 #include "core/document/traced_model.h"
 #include "core/document/weights.h"
@@ -26,49 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRebuild = "build it again with the headers and the compiler of this Sonde";
-
-/// Every library that was loaded, by path and content. None is ever unloaded: modules, their classes and the exceptions
-/// that they throw live in it.
-class Libraries {
-  public:
-    base::Result<void*> load(const fs::path& path, std::uint64_t content) {
-        const std::scoped_lock lock(m_mutex);
-        std::map<std::uint64_t, void*>& versions = m_loaded[path.string()];
-        if (const auto known = versions.find(content); known != versions.end()) return known->second;
-        // The loader takes the same path for the same library, so a later version comes by way of a copy.
-        SONDE_ASSIGN(void* const handle, versions.empty() ? open(path) : openCopy(path));
-        versions.emplace(content, handle);
-        return handle;
-    }
-
-  private:
-    static base::Result<void*> open(const fs::path& path) {
-        if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-        const char* why = dlerror();
-        return base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"), path.string(), kRebuild);
-    }
-
-    static base::Result<void*> openCopy(const fs::path& path) {
-        std::string copy = (fs::temp_directory_path() / ("sonde-model-" + std::string(6, 'X'))).string();
-        const int file = mkstemp(copy.data());
-        if (file < 0) return base::unreadable("there is no room for a copy of the library", path.string());
-        close(file);
-        std::error_code failure;
-        fs::copy_file(path, copy, fs::copy_options::overwrite_existing, failure);
-        auto handle = failure ? base::Result<void*>(base::unreadable("the library cannot be copied: " + failure.message(), path.string()))
-                              : open(copy);
-        fs::remove(copy, failure);  // what is mapped stays
-        return handle;
-    }
-
-    std::mutex m_mutex;
-    std::map<std::string, std::map<std::uint64_t, void*>> m_loaded;
-};
-
-Libraries& libraries() {
-    static auto* const all = new Libraries;  // outlives whatever a library destroys at exit
-    return *all;
-}
 
 base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, const std::string& name, const std::string& location) {
     for (const PluginEntry& entry : entries) {
@@ -102,11 +55,11 @@ auto guarded(const char* what, const std::string& location, Run&& run) -> declty
     }
 }
 
-base::Result<nn::PluginModel> make(const PluginEntry& entry, const fs::path& file, std::uint64_t content, const std::string& location) {
+base::Result<nn::PluginModel> make(const PluginEntry& entry, const NativeLibrary& library, const std::string& location) {
     return guarded("the model's constructor", location, [&]() -> base::Result<nn::PluginModel> {
-        SONDE_ASSIGN(void* const library, libraries().load(file, content));
+        SONDE_ASSIGN(void* const loaded, library.load());
         const std::string symbol = "sonde_model_" + entry.className;
-        const auto function = reinterpret_cast<nn::PluginFunction>(dlsym(library, symbol.c_str()));
+        const auto function = reinterpret_cast<nn::PluginFunction>(dlsym(loaded, symbol.c_str()));
         if (!function) return base::unreadable("the library does not export " + symbol, location, "use SONDE_MODEL, and do not hide its symbols");
         nn::PluginModel model;
         function(model);
@@ -114,6 +67,13 @@ base::Result<nn::PluginModel> make(const PluginEntry& entry, const fs::path& fil
         model.root->setTraining(false);
         return model;
     });
+}
+
+/// Code runs only with the user's agreement to what it is.
+base::Result<void> checkAgreed(const NativeLibrary& library, const OpenOptions& options, const std::string& location) {
+    if (options.allowNative || isNativeAgreed(library.hash())) return {};
+    return base::unreadable("this is a shared library: opening it runs its code with your rights, and you have not agreed to that", location,
+                            "--allow-native agrees for this command; the window asks, and remembers it for this content (SHA-256 " + library.hash() + ")");
 }
 
 bool recognises(std::span<const std::byte> head, const fs::path& path) {
@@ -148,12 +108,17 @@ void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Di
 base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const OpenOptions& options, const base::WorkContext& work) {
     const auto [given, name] = splitModelPath(path.string());
     work.report("loading " + given.filename().string());
-    SONDE_ASSIGN(const auto mapped, base::MappedFile::open(given));
-    const std::vector<PluginEntry> entries = readPluginNotes(mapped->bytes());
+    if (!isNamedAsLibrary(given)) {
+        return base::unreadable("this is a shared library (ELF) under the name of another kind of file", path.string(),
+                                "none of its code has run; a library with a model of your own must be named .so");
+    }
+    SONDE_ASSIGN(const auto library, NativeLibrary::read(given));
+    const std::vector<PluginEntry> entries = readPluginNotes(library->bytes());
+    if (entries.empty()) return base::unreadable("the file changed while it was opened", path.string(), "open it again");
+    SONDE_TRY(checkAgreed(*library, options, path.string()));
     SONDE_ASSIGN(const PluginEntry entry, chosenEntry(entries, name, path.string()));
-    const std::uint64_t content = fingerprintOf(mapped->bytes());
     const trace::EvaluatorScope evaluator(kernelEvaluator());
-    SONDE_ASSIGN(const nn::PluginModel model, make(entry, fs::absolute(given), content, path.string()));
+    SONDE_ASSIGN(const nn::PluginModel model, make(entry, *library, path.string()));
     if (!options.weights.empty()) SONDE_TRY(loadWeights(*model.root, options.weights, work));
     std::vector<KnownInput> inputs;
     for (const nn::ModelInput& input : model.inputs) inputs.push_back({input.name, input.type});
@@ -167,8 +132,8 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     document->title = entry.model;
     document->location = path.string();
     document->format = "C++ model";
-    document->properties = {{"class", entry.className}, {"built for", entry.abi}, {"file size", std::to_string(mapped->sizeBytes()) + " bytes"}};
-    document->fingerprint = content ^ std::hash<std::string>{}(entry.model);
+    document->properties = {{"class", entry.className}, {"built for", entry.abi}, {"file size", std::to_string(library->bytes().size()) + " bytes"}};
+    document->fingerprint = fingerprintOf(library->bytes()) ^ std::hash<std::string>{}(entry.model);
     if (name.empty() && entries.size() > 1) {
         std::string others;
         for (const PluginEntry& other : entries) {
@@ -188,6 +153,8 @@ std::pair<fs::path, std::string> splitModelPath(const std::string& model) {
     if (mark == std::string::npos || fs::exists(model, failure)) return {model, {}};
     return {model.substr(0, mark), model.substr(mark + 1)};
 }
+
+bool isNamedAsLibrary(const fs::path& path) { return path.filename().string().ends_with(".so"); }
 
 Format pluginFormat() {
     return {"plugin", "C++ model", "models of one's own, compiled to a shared library with SONDE_MODEL (.so)", {"so"}, recognises, openPlugin,

@@ -1,12 +1,21 @@
 // Models of one's own in C++: a shared library with SONDE_MODEL goes through the verbs like any other model.
 
+#include <QCryptographicHash>
 #include <QFileInfo>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "core/document/document.h"
+#include "core/document/native_library.h"
 #include "core/document/plugin_notes.h"
+#include "core/document/sha256.h"
 #include "core/io/npz/npz.h"
+#include "tests/support/changing_file.h"
 #include "tests/support/run_sonde.h"
 
 using namespace sonde;
@@ -32,8 +41,146 @@ class TestPlugin : public QObject {
     Q_OBJECT
 
   private slots:
+    // Neither what this user agreed to counts here, nor does the test add to it.
+    void init() {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_trace = m_folder->filePath("trace");
+        qputenv("XDG_CONFIG_HOME", m_folder->filePath("config").toLocal8Bit());
+        qputenv("SONDE_TEST_TRACE", m_trace.toLocal8Bit());
+    }
+
+    void hashesAreThoseOfTheStandard() {
+        // FIPS 180-4 examples: "abc" and the empty message
+        const auto hashOf = [](const QByteArray& text) { return document::sha256(std::as_bytes(std::span(text.data(), static_cast<std::size_t>(text.size())))); };
+        QCOMPARE(hashOf("abc"), std::string("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+        QCOMPARE(hashOf(""), std::string("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
+        const QByteArray content = contentOf(plugin("own_models.so"));
+        QCOMPARE(QByteArray::fromStdString(hashOf(content)), QCryptographicHash::hash(content, QCryptographicHash::Sha256).toHex());
+    }
+
+    void nothingRunsWithoutBeingAskedFor_data() {
+        QTest::addColumn<QStringList>("arguments");
+        const QString verbs = runSonde({"--help"}).out;
+        for (const char* name : {"own.so", "cute.onnx", "cute.pt", "cute", "cute.so.1", "cute.SO"}) {
+            const bool isLibrary = QByteArray(name) == "own.so";
+            for (const char* verb : {"trace", "run", "check", "bench", "save", "dump", "render", "window"}) {
+                if (!verbs.contains(QString("\n  ") + verb + " ")) continue;  // a build without the window
+                QStringList arguments{verb, name};
+                if (QByteArray(verb) == "check") arguments << "reference.npz";
+                if (QByteArray(verb) == "save" || QByteArray(verb) == "dump") arguments << "-o" << "out";
+                if (QByteArray(verb) == "render") arguments << "-o" << "out.svg";
+                if (QByteArray(verb) == "window") arguments << "--screenshot" << "out.png";
+                QTest::addRow("%s %s", verb, name) << arguments;
+                if (!isLibrary) QTest::addRow("%s %s, allowed", verb, name) << arguments + QStringList{"--allow-native"};
+            }
+        }
+    }
+    void nothingRunsWithoutBeingAskedFor() {
+        QFETCH(QStringList, arguments);
+        const QString file = m_folder->filePath(arguments[1]);
+        QVERIFY(QFile::copy(plugin("leaves_trace.so"), file));
+        arguments[1] = file;
+        for (qsizetype i = 2; i < arguments.size(); ++i)
+            if (arguments[i].startsWith("out") || arguments[i].startsWith("reference")) arguments[i] = m_folder->filePath(arguments[i]);
+        const Outcome outcome = runSonde(arguments);
+        QVERIFY(!QFile::exists(m_trace));
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.err.contains("sonde: error: this is a shared library"), qPrintable(outcome.err));
+        if (file.endsWith(".so")) QVERIFY2(outcome.err.contains("hint: --allow-native"), qPrintable(outcome.err));
+    }
+
+    // The test's library does what it is there for.
+    void withConsentItsConstructorRuns() {
+        const Outcome outcome = runSonde({"trace", "--allow-native", plugin("leaves_trace.so")});
+        QVERIFY2(outcome.err.contains("does not export sonde_model_Traced"), qPrintable(outcome.err));
+        QCOMPARE(contentOf(m_trace), QByteArray("constructor ran"));
+    }
+
+    void consentIsRememberedForTheContent() {
+        const QString file = m_folder->filePath("own.so");
+        QVERIFY(QFile::copy(plugin("own_models.so"), file));
+        QCOMPARE(runSonde({"trace", file}).status, 3);
+        const auto request = document::nativeRequest(file.toStdString() + "#scaled");
+        QVERIFY(request.has_value());
+        QCOMPARE(request->models.size(), std::size_t{4});
+        QCOMPARE(request->path.string(), file.toStdString());
+        QVERIFY(document::agreeToNative(request->hash, request->path).has_value());
+        QVERIFY(document::isNativeAgreed(request->hash));
+        QVERIFY(!document::nativeRequest(file.toStdString()));
+        // In another process, and under another name.
+        QCOMPARE(runSonde({"trace", file}).status, 0);
+        const QString moved = m_folder->filePath("moved.so");
+        QVERIFY(QFile::rename(file, moved));
+        QCOMPARE(runSonde({"trace", moved + "#branching", "--tracer", "robust"}).status, 0);
+        // Not for anything else: one byte more is another content.
+        QFile changed(moved);
+        QVERIFY(changed.open(QIODevice::Append) && changed.write("x", 1) == 1);
+        changed.close();
+        const Outcome outcome = runSonde({"trace", moved});
+        QCOMPARE(outcome.status, 3);
+        QVERIFY2(outcome.err.contains("--allow-native"), qPrintable(outcome.err));
+        QVERIFY(document::nativeRequest(moved.toStdString()).has_value());
+        // --allow-native is for one command.
+        QCOMPARE(runSonde({"trace", "--allow-native", moved}).status, 0);
+        QCOMPARE(runSonde({"trace", moved}).status, 3);
+    }
+
+    void aListThatOthersMayWriteCountsForNothing() {
+        const std::string hash(64, 'a');
+        QVERIFY(document::agreeToNative(hash, "a.so").has_value());
+        QVERIFY(document::isNativeAgreed(hash));
+        QVERIFY(!document::isNativeAgreed(std::string(64, 'b')));
+        QVERIFY(!document::isNativeAgreed(hash.substr(0, 63)) && !document::isNativeAgreed(""));
+        const QString list = QString::fromStdString(document::nativeAgreementsFile().string());
+        QVERIFY(list.startsWith(m_folder->path()));
+        QVERIFY(QFile::setPermissions(list, QFile::ReadOwner | QFile::WriteOwner | QFile::ReadOther | QFile::WriteOther));
+        QVERIFY(!document::isNativeAgreed(hash));
+    }
+
+    // The file is exchanged again and again while it is opened: what runs is what was agreed to, or nothing.
+    void aSwappedFileDoesNotRun() {
+        const QString file = m_folder->filePath("own.so");
+        const std::string agreed = contentOf(plugin("missing_symbol.so")).toStdString();
+        const std::string other = contentOf(plugin("leaves_trace.so")).toStdString();
+        QVERIFY(test::replaceFile(file, agreed));
+        const auto request = document::nativeRequest(file.toStdString());
+        QVERIFY(request && document::agreeToNative(request->hash, request->path));
+        std::atomic<bool> stop{false};
+        std::thread swapper([&] {
+            for (int i = 0; !stop; ++i) {
+                test::replaceFile(file, i % 2 ? agreed : other);
+                test::overwriteFile(file, i % 3 ? other : agreed);
+            }
+        });
+        int reached = 0, refused = 0;
+        for (int i = 0; i < 150; ++i) {
+            const auto opened = document::open(file.toStdString());
+            if (opened) continue;
+            reached += opened.error().what.find("functionThatIsNowhere") != std::string::npos ? 1 : 0;
+            refused += opened.error().what.find("you have not agreed") != std::string::npos ? 1 : 0;
+        }
+        stop = true;
+        swapper.join();
+        QVERIFY2(!QFile::exists(m_trace), "a library ran that nobody agreed to");
+        QVERIFY(test::replaceFile(file, other));
+        QVERIFY(!document::open(file.toStdString()) && !QFile::exists(m_trace));
+        qInfo("%d times the loader was reached, %d times it was refused", reached, refused);
+    }
+
+    // What was read is what is loaded, whatever the path leads to by then.
+    void theBytesThatWereHashedAreLoaded() {
+        const QString file = m_folder->filePath("own.so");
+        QVERIFY(QFile::copy(plugin("missing_symbol.so"), file));
+        const auto library = document::NativeLibrary::read(file.toStdString());
+        QVERIFY(library.has_value());
+        QVERIFY(test::replaceFile(file, contentOf(plugin("leaves_trace.so")).toStdString()));
+        const auto loaded = (*library)->load();
+        QVERIFY(!loaded && loaded.error().what.find("functionThatIsNowhere") != std::string::npos);
+        QVERIFY(!QFile::exists(m_trace));
+    }
+
     void isTracedAsAnyModel() {
-        const Outcome outcome = runSonde({"trace", plugin("own_models.so")});
+        const Outcome outcome = runSonde({"trace", "--allow-native", plugin("own_models.so")});
         QCOMPARE(outcome.status, 0);
         QCOMPARE(outcome.out, QString("Node x is from module\nNode factor is from module\nNode linear is from module linear\n"
                                       "Node relu is from module relu\nNode mul is from module\nNode output is from module None\n"));
@@ -47,11 +194,11 @@ class TestPlugin : public QObject {
         write(reference, {{"in.x", tensor::Tensor::of<float>({3, 2}, {1, 1, 2, -1, 0, 1})},
                           {"out.out", tensor::Tensor::of<float>({3, 2}, {7, 0, 1, 90, 5, 0})},
                           {"node.linear", tensor::Tensor::of<float>({3, 2}, {3.5F, -2, 0.5F, 9, 2.5F, -5})}});
-        const Outcome right = runSonde({"check", plugin("own_models.so#scaled"), reference});
+        const Outcome right = runSonde({"check", "--allow-native", plugin("own_models.so#scaled"), reference});
         QVERIFY2(right.status == 0, qPrintable(right.out + right.err));
         write(reference, {{"in.x", tensor::Tensor::of<float>({3, 2}, {1, 1, 2, -1, 0, 1})},
                           {"out.out", tensor::Tensor::of<float>({3, 2}, {7, 0, 1, 91, 5, 0})}});
-        QCOMPARE(runSonde({"check", plugin("own_models.so"), reference}).status, 1);
+        QCOMPARE(runSonde({"check", "--allow-native", plugin("own_models.so"), reference}).status, 1);
     }
 
     void forwardThatDependsOnTheDataRuns() {
@@ -59,9 +206,9 @@ class TestPlugin : public QObject {
         const QString reference = folder.filePath("reference.npz");
         write(reference, {{"in.x", tensor::Tensor::of<float>({3}, {1, 2, -0.5F})}, {"out.out", tensor::Tensor::of<float>({3}, {2, 4, -1})},
                           {"case1.in.x", tensor::Tensor::of<float>({2}, {-1, -3})}, {"case1.out.out", tensor::Tensor::of<float>({2}, {1, 3})}});
-        const Outcome outcome = runSonde({"check", plugin("own_models.so#branching"), reference});
+        const Outcome outcome = runSonde({"check", "--allow-native", plugin("own_models.so#branching"), reference});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
-        QCOMPARE(runSonde({"trace", plugin("own_models.so#branching"), "--tracer", "module-path"}).status, 3);
+        QCOMPARE(runSonde({"trace", "--allow-native", plugin("own_models.so#branching"), "--tracer", "module-path"}).status, 3);
     }
 
     void takesWeightsFromAFile() {
@@ -71,7 +218,7 @@ class TestPlugin : public QObject {
         write(weights, {{"linear.weight", tensor::Tensor::of<float>({2, 2}, {1, 0, 0, 1})},
                         {"linear.bias", tensor::Tensor::of<float>({2}, {0, 0})}, {"factor", tensor::Tensor::of<float>({2}, {3, 4})}});
         write(reference, {{"in.x", tensor::Tensor::of<float>({1, 2}, {1, 2})}, {"out.out", tensor::Tensor::of<float>({1, 2}, {3, 8})}});
-        const Outcome outcome = runSonde({"check", plugin("own_models.so"), reference, "--weights", weights});
+        const Outcome outcome = runSonde({"check", "--allow-native", plugin("own_models.so"), reference, "--weights", weights});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
     }
 
@@ -89,7 +236,7 @@ class TestPlugin : public QObject {
     void errors() {
         QFETCH(QString, file);
         QFETCH(QString, text);
-        const Outcome outcome = runSonde({"trace", plugin(file)});
+        const Outcome outcome = runSonde({"trace", "--allow-native", plugin(file)});
         QCOMPARE(outcome.status, 3);
         QVERIFY2(outcome.err.contains("sonde: error: ") && outcome.err.contains(text), qPrintable(outcome.err));
         QVERIFY(outcome.out.isEmpty());
@@ -117,16 +264,16 @@ class TestPlugin : public QObject {
         QFETCH(QString, tracer);
         QFETCH(int, status);
         QFETCH(QString, text);
-        QStringList arguments{"trace", plugin("throwing_models.so#" + model)};
+        QStringList arguments{"trace", "--allow-native", plugin("throwing_models.so#" + model)};
         if (!tracer.isEmpty()) arguments << "--tracer" << tracer;
         const Outcome outcome = runSonde(arguments);
         QVERIFY2(outcome.status == status && outcome.err.contains(text), qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
-        if (status == 0) QCOMPARE(runSonde({"run", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status, 4);
+        if (status == 0) QCOMPARE(runSonde({"run", "--allow-native", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status, 4);
     }
 
     /// What throws only when it runs: the run fails at that node.
     void aRunThatThrows() {
-        const Outcome outcome = runSonde({"run", plugin("throwing_models.so#in_the_run")});
+        const Outcome outcome = runSonde({"run", "--allow-native", plugin("throwing_models.so#in_the_run")});
         QCOMPARE(outcome.status, 4);
         QVERIFY2(outcome.err.contains("'bad'") && outcome.err.contains("int: thrown by the model's own code"), qPrintable(outcome.err));
     }
@@ -137,18 +284,18 @@ class TestPlugin : public QObject {
         const auto x = tensor::Tensor::of<float>({4}, {1, 2, 3, 4});
         write(reference, {{"in.x", x}, {"out.out", tensor::Tensor::of<float>({4}, {2, 4, 6, 8})}});
         for (const char* tracer : {"robust", "traced-module"}) {
-            const Outcome outcome = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference, "--tracer", tracer});
+            const Outcome outcome = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", tracer});
             QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
         }
-        const Outcome automatic = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference});
+        const Outcome automatic = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference});
         QVERIFY2(automatic.status == 0, qPrintable(automatic.out + automatic.err));
         // fx takes every parameter for given; the way to say otherwise is told.
-        const Outcome symbolic = runSonde({"run", plugin("throwing_models.so#optional_mask"), "--tracer", "module-path"});
+        const Outcome symbolic = runSonde({"run", "--allow-native", plugin("throwing_models.so#optional_mask"), "--tracer", "module-path"});
         QVERIFY2(symbolic.err.contains("--concrete mask=None"), qPrintable(symbolic.err));
-        const Outcome concrete = runSonde({"check", plugin("throwing_models.so#optional_mask"), reference, "--tracer", "module-path", "--concrete", "mask=None"});
+        const Outcome concrete = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", "module-path", "--concrete", "mask=None"});
         QVERIFY2(concrete.status == 0, qPrintable(concrete.out + concrete.err));
         write(reference, {{"in.x", x}, {"in.mask", x}, {"out.out", tensor::Tensor::of<float>({4}, {3, 6, 9, 12})}});
-        const Outcome given = runSonde({"check", plugin("throwing_models.so#given_mask"), reference});
+        const Outcome given = runSonde({"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference});
         QVERIFY2(given.status == 0, qPrintable(given.out + given.err));
     }
 
@@ -159,7 +306,7 @@ class TestPlugin : public QObject {
         write(reference, {{"in.x", tensor::Tensor::of<float>({4, 2}, {1, -1, 0, 2, 3, -3, -4, 4})},
                           {"out.out", tensor::Tensor::of<float>({2, 4}, {1, 2, 2, 1, 1, 2, 2, 1})}});
         for (const char* tracer : {"module-path", "traced-module", "robust", "custom"}) {
-            const Outcome outcome = runSonde({"check", plugin("throwing_models.so#pairs"), reference, "--tracer", tracer});
+            const Outcome outcome = runSonde({"check", "--allow-native", plugin("throwing_models.so#pairs"), reference, "--tracer", tracer});
             QVERIFY2(outcome.status == 0, qPrintable(tracer + outcome.out + outcome.err));
         }
     }
@@ -189,6 +336,9 @@ class TestPlugin : public QObject {
     }
 
   private:
+    std::unique_ptr<QTemporaryDir> m_folder;
+    QString m_trace;
+
     static void write(const QString& path, const std::vector<std::pair<std::string, tensor::Tensor>>& arrays);
 };
 

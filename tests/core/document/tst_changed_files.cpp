@@ -216,6 +216,9 @@ class TestChangedFiles : public QObject {
                 apply(change, other, *file);
                 done = true;
             });
+            // Weights are packed in the first run and not read again: half of these disks fail before it.
+            const bool isBefore = change == FileChange::ReadError && round % 2 == 0;
+            if (isBefore) changer.join();
             bool wrong = false, stopped = false;
             for (bool last = false; !stopped && !wrong && !last;) {
                 last = done;  // after the change one more run tells
@@ -224,11 +227,11 @@ class TestChangedFiles : public QObject {
                 else wrong = !isAll(recording.outputs.front(), static_cast<float>(version * kSize));
                 wrong = wrong || (recording.error && !stopped);
             }
-            changer.join();
+            if (!isBefore) changer.join();
             const QString place = QString("round %1, change %2").arg(round).arg(static_cast<int>(change));
             QVERIFY2(!wrong, qPrintable(place));
-            // Weights that were copied already need no disk that fails later.
-            if (change != FileChange::ReadError) QVERIFY2(stopped == (change != FileChange::None), qPrintable(place));
+            if (isBefore) QVERIFY2(stopped, qPrintable(place));
+            else if (change != FileChange::ReadError) QVERIFY2(stopped == (change != FileChange::None), qPrintable(place));
             ++counts[static_cast<int>(change)][stopped ? 1 : 0];
 
             QVERIFY(test::replaceFile(m_path, inlineModel(version + 1, shift)));
@@ -238,7 +241,6 @@ class TestChangedFiles : public QObject {
             QVERIFY2(!recording.error && isAll(recording.outputs.front(), static_cast<float>((version + 1) * kSize)), qPrintable(place));
         }
         for (int change = 0; change < test::kFileChanges; ++change) qInfo("change %d: %d went on, %d stopped", change, counts[change][0], counts[change][1]);
-        QVERIFY(counts[static_cast<int>(FileChange::ReadError)][1] > 0);
     }
 
     // The same while the file is being read for the first time.
