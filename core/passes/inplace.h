@@ -27,14 +27,20 @@ struct RemoveInplaceOptions {
 /// node can be watched. Dead operations go as well. Returns the number of operations that nobody read and that were
 /// handled, plus used writes that had an effect elsewhere; 0: nothing to do, the graph is as it was.
 ///
-/// A write to a whole tensor (`add_`, `setitem` …): later uses read the result. `copy_` over a clone: later uses read
-/// `expand_as(value, clone)`. A write through slices, selections and indices of a fresh tensor (clone, zeros …): later
-/// uses read `setitem(root, index, value)`, one index for each axis, or nested setitems where an axis is cut twice.
-/// `exp_`, `sigmoid_` there: `setitem_with_transformation(root, index, (("exp", ()),))`. Views taken before a write and
-/// read after it are taken again.
+/// What shares memory is known for each tensor at each point of the program (InplaceWalk): through views, attributes,
+/// called modules and branches. Behind a write to a whole tensor (`add_`, `setitem` …) uses read the result; behind `copy_`
+/// over a clone `expand_as(value, clone)`. A write through views gives their base anew: `setitem(root, index, value)` with
+/// one index for slices, selections and indices, nested ones where an axis is cut twice, the view turned round for others
+/// (`view_as`, `transpose` …). `exp_`, `sigmoid_` of a region: `setitem_with_transformation(root, index, (("exp", ()),))`.
+/// Views taken before a write and read after it are taken again. A called module or branch gives what it has written to
+/// its arguments as further outputs.
 ///
-/// Errors (Run, naming node and position): a write through a view that cannot be undone (`view`, `transpose` …) to a
-/// value that is read later; through slices of a value that is not fresh; inside a body, to a value that is read outside.
+/// The graph given is read as PyTorch runs it. The result means the same whether its writes are taken for values or not.
+///
+/// Errors (Run, naming the write's node and position), only if somebody reads what cannot be known: written through a view
+/// that cannot be turned round (`expand`, `unfold` …), or through other than indices to an input or attribute; low-level
+/// `copy_` and `fill_` through views of anything but a clone or a new tensor; memory that may or may not be shared
+/// (`reshape`, `to`, opaque calls); a loop that writes to a tensor from outside of it.
 base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInplaceOptions& options = {}, Notes* notes = nullptr);
 
 }  // namespace sonde::passes
