@@ -178,7 +178,7 @@ void TestNavigation::conesHaveADepthSlider() {
     const std::size_t all = shownExprs();
     const std::vector<graph::NodeId> convs = find("op:Conv");
     context().select(convs[3]);
-    key(Qt::Key_Up, Qt::ControlModifier | Qt::AltModifier);
+    key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(m_window->focusBar()->isVisible());
     const std::size_t needed = shownExprs();
     QVERIFY(needed < all);

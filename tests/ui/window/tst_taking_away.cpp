@@ -176,7 +176,7 @@ void TestTakingAway::labelsFollowRules() {
 void TestTakingAway::labelsAreChosenInTheDialog() {
     open(file("resnet18_slim.onnx"));
     context().select(node("op:Conv"));
-    key(Qt::Key_D, Qt::ControlModifier | Qt::AltModifier);
+    key(Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
     auto* labels = dialog<dialogs::LabelsDialog>();
     auto* example = labels->findChild<QLabel*>(QStringLiteral("example"));
     QVERIFY(example->text().contains(QStringLiteral("Conv")));
@@ -200,7 +200,7 @@ void TestTakingAway::labelsAreChosenInTheDialog() {
 
 void TestTakingAway::theGraphCanBeReadAsText() {
     open(file("resnet18_slim.onnx"));
-    key(Qt::Key_T, Qt::ControlModifier | Qt::AltModifier);
+    key(Qt::Key_R, Qt::ControlModifier | Qt::ShiftModifier);
     auto* text = dialog<dialogs::TextDialog>();
     const QStringList lines = text->text()->toPlainText().split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), static_cast<qsizetype>(canvas()->scene()->items.size()));

@@ -181,7 +181,7 @@ void TestTwoCanvases::conesAreOfOneCanvas() {
     split();
     const std::size_t all = first()->scene()->items.size();
     context().select(find("op:Conv")[3]);
-    key(Qt::Key_Up, Qt::ControlModifier | Qt::AltModifier);
+    key(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
     QVERIFY(second()->scene()->items.size() < all);
     QCOMPARE(first()->scene()->items.size(), all);
     QVERIFY(m_window->focusBar()->isVisible());
