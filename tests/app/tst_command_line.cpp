@@ -50,6 +50,7 @@ class TestCommandLine : public QObject {
     void listsOfCasesRunOneByOne();
     void profileIsATrace();
     void benchGivesFigures();
+    void infoCountsParameters();
     void opsAndModelsAreListed();
     void weightsComeFromAFile();
     void everyVerbHasHelpWithAnExample();
@@ -262,6 +263,20 @@ void TestCommandLine::benchGivesFigures() {
     QVERIFY(runSonde({"bench", model("resnet18_slim.onnx"), "--repeat", "1"}).out.contains(" with "));
 }
 
+/// torchvision publishes the count of ResNet-18; its 20 norms have 4,800 channels with a mean and a variance each.
+void TestCommandLine::infoCountsParameters() {
+    const Outcome outcome = runSonde({"info", "zoo:resnet18", "--json"});
+    QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    const QJsonObject info = QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+    QCOMPARE(info["format"].toString(), QStringLiteral("sonde-info"));
+    QCOMPARE(info["parameters"].toInteger(), qint64{11'689'512});
+    QCOMPARE(info["parameter_bytes"].toInteger(), qint64{4 * 11'689'512});
+    QVERIFY(info["buffers"].toInteger() >= 9600);
+    QVERIFY(info["modules"].toInteger() > 60);
+    const Outcome text = runSonde({"info", "zoo:resnet18"});
+    QVERIFY2(text.out.contains(QLatin1String("11689512 in 62 tensors, 44.6 MiB of float32")), qPrintable(text.out));
+}
+
 void TestCommandLine::opsAndModelsAreListed() {
     const Outcome ops = runSonde({"ops"});
     QCOMPARE(ops.status, 0);
@@ -284,7 +299,7 @@ void TestCommandLine::weightsComeFromAFile() {
 void TestCommandLine::everyVerbHasHelpWithAnExample() {
     const Outcome help = runSonde({"--help"});
     QCOMPARE(help.status, 0);
-    for (const char* verb : {"trace", "run", "check", "bench", "ops", "models", "conformance"}) {
+    for (const char* verb : {"info", "trace", "run", "check", "bench", "ops", "models", "conformance"}) {
         QVERIFY2(help.out.contains(QLatin1String(verb)), verb);
         const Outcome own = runSonde({verb, "--help"});
         QCOMPARE(own.status, 0);
