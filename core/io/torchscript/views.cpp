@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/graph/memory.h"
 #include "core/io/torchscript/dense.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/module_state.h"
@@ -178,15 +179,9 @@ Var putAlong(const std::vector<Step>& path, std::size_t level, const Var& base, 
 }  // namespace
 
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
-    static const std::set<std::string, std::less<>> views{
-        "view", "reshape", "flatten", "select", "slice", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow",
-        "detach", "alias", "contiguous", "chunk", "split", "split_with_sizes", "unbind", "to", "movedim", "moveaxis", "unflatten", "view_as", "diagonal",
-        "unfold", "swapaxes", "swapdims", "numpy_T", "mT", "view_as_real", "view_as_complex", "as_strided", "ravel", "reshape_as", "type_as", "tensor_split",
-        "hsplit", "vsplit", "dsplit", "real", "imag", "positive", "lift_fresh"};
-    if (op == "dropout" || op == "feature_dropout" || op == "alpha_dropout" || op == "feature_alpha_dropout") {
-        return arguments.size() < 3 || !arguments[2].isNumber() || !truth(arguments[2]);
-    }
-    return views.contains(op);
+    const bool trains = op.ends_with("dropout") && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
+    const graph::Sharing sharing = graph::memoryEffect("aten", op).sharing;
+    return !trains && (sharing == graph::Sharing::View || sharing == graph::Sharing::MaybeView);
 }
 
 Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) {
