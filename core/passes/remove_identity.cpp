@@ -54,7 +54,7 @@ base::Result<std::size_t> removeIdentity(Rewrite& rewrite) {
             if (!source.valid()) continue;
             const NodeId node = rewrite.output(id);
             // A copy is its original only where neither is written; others are the same memory anyway.
-            const bool mayCopy = isCopy || graph::memoryEffect(graph, graph.expr(stepOf(graph, id).inner.valid() ? stepOf(graph, id).inner : id)).sharing == graph::Sharing::MaybeView;
+            const bool mayCopy = isCopy || graph::memoryEffect(graph, graph.expr(stepOf(graph, id).inner)).sharing == graph::Sharing::MaybeView;
             if (mayCopy ? memory.isWritten(source) || memory.isWritten(node) : memory.isReformed(node)) continue;
             // An output that is an input or a weight needs an operation of its own in most formats.
             const ExprKind kind = rewrite.producer(source).kind;

@@ -175,7 +175,7 @@ class TestLiveWrites : public QObject {
     void whatCannotBeKnownIsRefusedWhereItIsRead() {
         const auto expandedWrite = [](bool reads) {
             return test::custom("Net", [reads](Custom&, In in) {
-                const Var c = cloned(in[0]), v = in[0].method("reshape", {Var(std::vector<std::int64_t>{1, 2})}, {}).method("t").method("reshape", {Var(std::vector<std::int64_t>{-1})}, {});
+                const Var c = cloned(in[0]), v = nn::reshape(nn::reshape(in[0], {1, 2}).method("t"), {-1});
                 addTo(c, 1);
                 addTo(v, 5);
                 return reads ? in[0] + c : c;
