@@ -20,7 +20,7 @@ base::Result<std::size_t> graphEraseNode(InternalGraph& graph, NodeId node);
 
 struct RemoveInplaceOptions {
     bool fail = true;       ///< false: -1 instead of an error, and the graph as it was
-    bool recursive = true;  ///< bodies of calls and control flow, too; their counts are added
+    bool recursive = true;  ///< dead code of bodies as well, counted too; writes are followed into bodies in any case
 };
 
 /// Makes every write a value (reference 3, c4): after it no operation changes a tensor that another one reads, so every
