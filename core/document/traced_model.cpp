@@ -39,8 +39,7 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
         const auto known = std::ranges::find(inputs, parameter.name, &KnownInput::name);
         return !parameter.fallback && (known == inputs.end() || !known->type.shape);
     };
-    const bool makesExamples = !options.inputData.empty() || options.tracer == "traced-module";
-    if (!makesExamples || std::ranges::none_of(root->signature(), isOpen)) return inputs;
+    if (options.inputData.empty() || std::ranges::none_of(root->signature(), isOpen)) return inputs;
     OpenOptions plain;
     plain.leaves = options.leaves;
     plain.concrete = options.concrete;

@@ -26,13 +26,13 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
             values.emplace_back(parameter.name, known->second);
         } else if (!parameter.fallback) {
             const auto input = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
-            const bool isKnown = input != request.inputs.end() && (input->type.shape ? input->type.isTensor() : !input->usual.empty());
+            const bool isKnown = input != request.inputs.end() && input->type.isTensor() && input->type.shape;
             if (!isKnown) {
                 return base::usageError("tracing as a traced module runs the model, and the shape of its input '" + parameter.name +
                                             "' is not known",
                                         "--tracer traced-module", "give an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
             }
-            missing.push_back({parameter.name, input->type, input->isGuide, input->usual});
+            missing.push_back({parameter.name, input->type});
         }
     }
     if (!missing.empty()) {

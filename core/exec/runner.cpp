@@ -402,6 +402,8 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
         results = base::runError("no memory left");
     } catch (const std::exception& exception) {
         results = base::runError(exception.what());
+    } catch (...) {  // of a model's own code, which fills weights when they are first read
+        results = base::runError("the model's own code threw what is no std::exception");
     }
     if (results && followers) return publishFollowed(step, expr, (*results)[0], *followers);
     if (results) return publishAll(expr, std::move(*results));

@@ -166,10 +166,9 @@ void Module::setTraining(bool training) {
 
 namespace {
 
-/// The rules of torch.nn.Module.add_module and register_parameter. Constructors come here, so no virtual function is called.
+/// As torch.nn.Module.add_module and register_parameter. Constructors come here, so no virtual function is called.
 void checkName(const std::string& name, const std::string& what) {
     if (name.empty()) throw TraceError(TraceErrorKind::Key, "the name of a " + what + " cannot be empty");
-    if (name.find('.') != std::string::npos) throw TraceError(TraceErrorKind::Key, "the name '" + name + "' of a " + what + " cannot contain '.'");
 }
 
 }  // namespace

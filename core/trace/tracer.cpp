@@ -17,6 +17,9 @@ using tensor::Value;
 
 namespace {
 
+/// Leaves in leaves: each is a body inside of the body of the one before, over which runs and readers recurse.
+constexpr std::size_t kMaxBodies = 200;
+
 thread_local Tracer* tActive = nullptr;
 
 /// A function as a module, so that it can be traced; its constants land there.
@@ -256,6 +259,7 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     if (m_callDepth >= kMaxModuleDepth) {
         throw TraceError(TraceErrorKind::Depth, "modules call each other more than " + std::to_string(kMaxModuleDepth) + " deep");
     }
+    if (m_frames.size() > kMaxBodies) throw TraceError(TraceErrorKind::Depth, "leaves are inside of each other more than " + std::to_string(kMaxBodies) + " deep");
     const Restore restoreDepth(m_callDepth);
     ++m_callDepth;
     const bool insideOfLeaf = m_frames.size() > 1;

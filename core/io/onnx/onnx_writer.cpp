@@ -172,8 +172,12 @@ class Writer {
         if (expr.scope == m_graph.rootScope() && m_graph.scopeCount() < 2) return;
         std::vector<const graph::Scope*> chain;
         for (graph::ScopeId scope = expr.scope; scope.valid(); scope = m_graph.scope(scope).parent) {
-            chain.insert(chain.begin(), &m_graph.scope(scope));
+            chain.push_back(&m_graph.scope(scope));
         }
+        std::ranges::reverse(chain);
+        // Every level repeats the path of those above it; readers (qualnames.cpp among them) take no deeper ones.
+        constexpr std::size_t kMaxLevels = 256;
+        chain.resize(std::min(chain.size(), kMaxLevels));
         const auto quoted = [](const std::string& text) {
             std::string result = "'";
             for (char c : text) result += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);

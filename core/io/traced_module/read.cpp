@@ -265,6 +265,7 @@ base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const bas
         }
         const std::size_t blob = (kHeaderStart + length + 63) / 64 * 64;
         const auto module = Reader(header, file, blob).run();
+        SONDE_TRY(trace::checkHierarchy(*module));
         const auto library = header.at("library").get<std::string>();
         if (library != kTracedModuleLibrary) {
             trace::upgradeModule(*module, library);

@@ -321,6 +321,7 @@ TracedNode* TracedModuleTracer::moduleNode(const std::string& path) {
     if (const auto known = here.reads.find(path); known != here.reads.end()) return known->second;
     if (here.source == here.target && path.empty()) return here.graph->inputs().front();
     Module* module = here.source->find(path);
+    if (!module) throw TraceError(TraceErrorKind::Name, "no path leads to the module '" + path + "': a name on the way has a dot in it");
     const bool wasTraced = dynamic_cast<const TracedModule*>(module) && !isOpaque(*module);
     TracedNode* self = here.graph->inputs().front();
     TracedNode* node = GraphBuilder(*here.graph)

@@ -140,6 +140,47 @@ class TestConcreteTrace : public QObject {
         for (const analysis::ComparedCase& result : *cases) QCOMPARE(outcome(result), std::string("ok"));
     }
 
+    /// Traced with the inputs of the first case, right for those of the others, whose sizes differ.
+    void tracedModulesWorkAtOtherSizes_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* name : {"gpt_mini.script", "gpt_mini.trace", "lstm_classifier.trace", "mlp_functional.script", "shared_twice.script", "squeezenet1_1.trace"}) {
+            QTest::newRow(name) << name;
+        }
+    }
+    void tracedModulesWorkAtOtherSizes() {
+        QFETCH(QString, model);
+        const std::string name = model.toStdString();
+        const std::string reference = data(name.substr(0, name.find('.')) + ".npz");
+        const auto document = open(data(name + ".pt"), "traced-module", reference);
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        const auto cases = compared(**document, reference);
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        for (const analysis::ComparedCase& result : *cases) QCOMPARE(outcome(result), std::string("ok"));
+    }
+
+    /// Archives say nothing of their inputs: an example without a shape has the one that the layers tell, as a first run has.
+    void examplesHaveTheShapesThatLayersTell_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("tracer");
+        QTest::addColumn<QString>("example");
+        QTest::addColumn<QString>("shape");
+        for (const char* tracer : {"", "module-path", "robust", "traced-module"}) {
+            QTest::addRow("vit_small, %s", tracer) << "vit_small.script" << tracer << "#rand(0,1)" << "float32[1,3,32,32]";  // it asserts its sizes
+            QTest::addRow("squeezenet, %s", tracer) << "squeezenet1_1.trace" << tracer << "#zeros" << "float32[1,3,224,224]";
+        }
+        QTest::newRow("its own shape") << "squeezenet1_1.trace" << "module-path" << "#rand(0,1,2,3,64,64)" << "float32[2,3,64,64]";
+    }
+    void examplesHaveTheShapesThatLayersTell() {
+        QFETCH(QString, model);
+        QFETCH(QString, tracer);
+        QFETCH(QString, example);
+        QFETCH(QString, shape);
+        const auto document = open(data(model.toStdString() + ".pt"), tracer.toStdString(), example.toStdString());
+        QVERIFY2(document.has_value(), document ? "" : document.error().text().c_str());
+        if (tracer == "robust") return;  // the example is not for it
+        QCOMPARE(QString::fromStdString((*document)->graph->node((*document)->inputs.at(0).node).type.text()), shape);
+    }
+
     void exampleInputsAreChecked() {
         const auto document = open("zoo:branching", "", "nothing.npy");
         QVERIFY(!document);

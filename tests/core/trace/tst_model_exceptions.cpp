@@ -185,13 +185,20 @@ class TestModelExceptions : public QObject {
         QVERIFY(!trace::ModulePathTracer().trace(std::shared_ptr<Module>()));
     }
 
-    /// torch.nn.Module.add_module: KeyError for "" and for names with a dot, TypeError for what is no module.
+    /// torch.nn.Module.add_module: KeyError for "", TypeError for what is no module.
     void namesOfChildren() {
         const auto module = chain("Top", {});
         QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("", linear()));
-        QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("a.b", linear()));
         QVERIFY_THROWS_EXCEPTION(trace::TraceError, module->addChild("a", nullptr));
         QVERIFY(module->children().empty());
+    }
+
+    /// Symbolic tracers write such names as they are; a traced module reads its parts by path, and refuses.
+    void namesWithDots() {
+        const auto module = chain("Top", {{"a.b", linear()}});
+        QVERIFY(trace::ModulePathTracer().trace(module));
+        const auto traced = trace::traceModule(module, {ones({2, 4})});
+        QVERIFY(!traced && QString::fromStdString(traced.error().what).contains("a.b"));
     }
 
     void twoThousandLevels() {
@@ -219,6 +226,17 @@ class TestModelExceptions : public QObject {
         const auto flat = (*traced)->flatten();
         QVERIFY2(flat, flat ? "" : flat.error().text().c_str());
         QCOMPARE((*flat)->run({ones({1})})->tensor().toDouble(0), 1.0 + kDepth);
+    }
+
+    /// Each level is a leaf inside of a leaf: beyond a bound the outermost is one opaque call, which runs all the same.
+    void twoThousandLeavesInLeaves() {
+        constexpr std::size_t kDepth = 2000;
+        trace::ModulePathTracer tracer;
+        tracer.addLeafClass("Level");
+        const auto graph = tracer.trace(tower(kDepth));
+        QVERIFY2(graph, graph ? "" : graph.error().text().c_str());
+        QVERIFY(graph.value()->validate());
+        QCOMPARE(runOf(*graph), 1.0 + kDepth);
     }
 
     void tooManyLevels() {
