@@ -121,8 +121,8 @@ class Module : public std::enable_shared_from_this<Module> {
     bool isTraining() const { return m_training; }
     virtual void setTraining(bool training);
 
-    /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), a name that
-    /// is empty or has a dot in it (KeyError), which no path could lead to.
+    /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), an empty name
+    /// (KeyError), for "" is the path of the module itself.
     void addChild(std::string name, std::shared_ptr<Module> module);
     void addSlot(std::string name, std::shared_ptr<Slot> slot);
 
