@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace sonde::exec {
 
@@ -25,16 +26,51 @@ bool anyTensor(const Value& value, const Use& use) {
 
 /// Whether every element of `part` is an element of `whole`.
 bool isWithin(const Tensor& part, const Tensor& whole) {
-    if (part.storage() != whole.storage() || part.dtype() != whole.dtype() || !whole.isContiguous()) return false;
+    if (part.storage() != whole.storage() || part.dtype() != whole.dtype()) return false;
+    const auto start = ops::kernels::denseStart(whole);
+    if (!start) return false;
     std::int64_t first = part.offsetElements(), last = first;
     for (std::size_t i = 0; i < part.rank(); ++i) (part.strides()[i] < 0 ? first : last) += (part.dim(i) - 1) * part.strides()[i];
-    return first >= whole.offsetElements() && last < whole.offsetElements() + whole.numel();
+    const std::int64_t begin = whole.offsetElements() + *start;
+    return first >= begin && last < begin + whole.numel();
+}
+
+/// Lists of a loop grow by an item at an end: what the item was is in the list before at this position, or beside it.
+bool isItemOf(const Tensor& item, std::size_t position, std::span<const Value> list) {
+    for (std::size_t at = position > 0 ? position - 1 : 0; at <= position + 1 && at < list.size(); ++at) {
+        if (list[at].isTensor() && isWithin(item, list[at].tensor())) return true;
+    }
+    return false;
+}
+
+/// Longer lists are searched around an item's position alone.
+constexpr std::size_t kMaxSearched = 64;
+
+/// Whether a tensor of a value (an item of a list, at a position) has nothing but elements of another value.
+bool isPartOf(const Tensor& part, std::size_t position, const Value& whole) {
+    if (whole.isListLike() && isItemOf(part, position, whole.items())) return true;
+    if (whole.isListLike() && whole.items().size() > kMaxSearched) return false;
+    return anyTensor(whole, [&](const Tensor& tensor) { return isWithin(part, tensor); });
 }
 
 }  // namespace
 
-Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, base::ThreadPool& pool)
-    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
+void FiniteConstants::select(const std::shared_ptr<const InternalGraph>& graph) {
+    if (graph == m_graph) return;
+    m_known.clear();
+    m_graph = graph;
+}
+
+bool FiniteConstants::isFinite(NodeId node, base::ThreadPool& pool) {
+    const auto [entry, isNew] = m_known.try_emplace(node, true);
+    if (isNew) {
+        entry->second = !anyTensor(*m_graph->node(node).constant, [&](const Tensor& tensor) { return ops::kernels::countBad(tensor, pool).any(); });
+    }
+    return entry->second;
+}
+
+Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, FiniteConstants& constants, base::ThreadPool& pool)
+    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_constants(constants), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
 
 void Census::made(NodeId node, const Value& value, const std::optional<BadCount>& counted) {
     const NodeId source = sourceOf(node);
@@ -57,10 +93,10 @@ void Census::note(NodeId node, const BadCount& count, bool isOrigin) {
     found.isOrigin = found.isOrigin || isOrigin;
 }
 
-BadCount Census::countIn(const Value& value, NodeId node) {
+BadCount Census::countIn(const Value& value, NodeId node, std::size_t position) {
     if (value.isTensor()) {
         const bool canBeBad = tensor::isFloating(value.tensor().dtype()) || tensor::isComplex(value.tensor().dtype());
-        return !canBeBad || sharesFinite(value.tensor(), node) ? BadCount{} : ops::kernels::countBad(value.tensor(), m_pool);
+        return !canBeBad || sharesFinite(value.tensor(), node, position) ? BadCount{} : ops::kernels::countBad(value.tensor(), m_pool);
     }
     BadCount count;
     if (value.kind() == ValueKind::Float) {
@@ -69,18 +105,19 @@ BadCount Census::countIn(const Value& value, NodeId node) {
     } else if (value.kind() == ValueKind::Dict) {
         for (const auto& [key, item] : value.dictItems()) count += countIn(item, node);
     } else if (value.isListLike()) {
-        for (const Value& item : value.items()) count += countIn(item, node);
+        for (std::size_t i = 0; i < value.items().size(); ++i) count += countIn(value.items()[i], node, i);
     }
     return count;
 }
 
 /// A view of what is known to be finite.
-bool Census::sharesFinite(const Tensor& tensor, NodeId node) const {
+bool Census::sharesFinite(const Tensor& tensor, NodeId node, std::size_t position) {
     if (!tensor.defined() || tensor.numel() == 0) return true;
     for (NodeId input : m_graph.expr(m_graph.node(node).producer).inputs) {
         const NodeId source = sourceOf(input);
-        if (m_isBad[source.index()] || m_graph.node(source).constant) continue;
-        if (anyTensor(m_values[source.index()], [&](const Tensor& whole) { return isWithin(tensor, whole); })) return true;
+        const auto& constant = m_graph.node(source).constant;
+        if (m_isBad[source.index()] || !isPartOf(tensor, position, constant ? *constant : m_values[source.index()])) continue;
+        if (!constant || m_constants.isFinite(source, m_pool)) return true;
     }
     return false;
 }

@@ -34,11 +34,11 @@ enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
 class Execution {
   public:
     Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
-              BlockCache& blocks, PreparedCache& prepared, FileCheck& files)
+              BlockCache& blocks, PreparedCache& prepared, FiniteConstants& constants, FileCheck& files)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
           m_blocks(blocks), m_prepared(prepared), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
           m_followed(m_graph.exprCount(), false) {
-        if (options.countsBad) m_census.emplace(m_plan, m_values, *environment.pool);
+        if (options.countsBad) m_census.emplace(m_plan, m_values, constants, *environment.pool);
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
         m_recording.elapsed.assign(m_graph.exprCount(), 0);
         m_recording.started.assign(m_graph.exprCount(), 0);
@@ -564,6 +564,7 @@ struct Runner::Impl {
     base::ThreadPool pool;
     BlockCache blocks;
     PreparedCache prepared;
+    FiniteConstants constants;
 };
 
 Runner::Runner(std::size_t threads) : m_impl(std::make_unique<Impl>(threads)) {}
@@ -578,12 +579,13 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     environment.seed = options.seed;
     environment.exact = plan.options().exact;
     m_impl->prepared.select(plan.sharedGraph(), environment.exact);
+    m_impl->constants.select(plan.sharedGraph());
     m_impl->blocks.nextRun();
     FileCheck files(plan.sharedGraph(), inputs);
     Recording recording;
     std::optional<base::Error> changed = files.changed();
     if (!changed) {
-        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, files).run(inputs);
+        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->constants, files).run(inputs);
         changed = files.changed();
     }
     return changed ? nothingOf(plan, std::move(*changed), recording.totalNs) : std::move(recording);

@@ -93,36 +93,12 @@ BadCount sum(std::int64_t total, base::ThreadPool& pool, const Count& count) {
     return {nan.load(), inf.load()};
 }
 
-/// Elements in memory order from a first one on: every element of the tensor once, and no other.
-struct Dense {
-    bool is = false;
-    std::int64_t first = 0;  ///< relative to the tensor's element 0
-};
-
-Dense denseOf(const Tensor& tensor) {
-    std::int64_t first = 0, last = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // |stride|, dimension
-    for (std::size_t i = 0; i < tensor.rank(); ++i) {
-        const std::int64_t stride = tensor.strides()[i], dim = tensor.dim(i);
-        if (dim == 1) continue;
-        (stride < 0 ? first : last) += (dim - 1) * stride;
-        axes.emplace_back(std::abs(stride), dim);
-    }
-    std::sort(axes.begin(), axes.end());
-    std::int64_t expected = 1;
-    for (const auto& [stride, dim] : axes) {
-        if (stride != expected) return {};
-        expected *= dim;
-    }
-    return {true, first};
-}
-
 template <typename T>
 BadCount countTensor(const Tensor& tensor, base::ThreadPool& pool) {
     const T* data = tensor.data<T>();
-    if (const Dense dense = denseOf(tensor); dense.is) {
+    if (const auto start = denseStart(tensor)) {
         return sum(tensor.numel(), pool, [&](std::int64_t begin, std::int64_t end) {
-            return countRow(data + dense.first + begin, end - begin, 1);
+            return countRow(data + *start + begin, end - begin, 1);
         });
     }
     const std::int64_t length = tensor.dim(tensor.rank() - 1), step = tensor.strides()[tensor.rank() - 1];
@@ -132,6 +108,25 @@ BadCount countTensor(const Tensor& tensor, base::ThreadPool& pool) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> denseStart(const Tensor& tensor) {
+    if (tensor.isContiguous()) return 0;
+    std::int64_t first = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // |stride|, dimension
+    for (std::size_t i = 0; i < tensor.rank(); ++i) {
+        const std::int64_t stride = tensor.strides()[i], dim = tensor.dim(i);
+        if (dim == 1) continue;
+        if (stride < 0) first += (dim - 1) * stride;
+        axes.emplace_back(std::abs(stride), dim);
+    }
+    std::sort(axes.begin(), axes.end());
+    std::int64_t expected = 1;
+    for (const auto& [stride, dim] : axes) {
+        if (stride != expected) return std::nullopt;
+        expected *= dim;
+    }
+    return first;
+}
 
 BadCount countBad(const float* data, std::int64_t count) { return countRow(data, count, 1); }
 

