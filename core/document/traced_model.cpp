@@ -63,6 +63,11 @@ base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::
     const trace::EvaluatorScope evaluator(kernelEvaluator());
     TraceRequest request{root, options, {}, work, inputsForExamples(root, options, inputs, work)};
     for (const auto& [name, text] : options.concrete) request.concrete[name] = valueFromText(text);
+    // What may be left out but is listed as an input stays symbolic where defaults would be settled: a tensor says so.
+    const bool settlesDefaults = options.tracer.empty() || options.tracer == "robust" || options.tracer == "module-path";
+    for (const trace::ForwardParameter& parameter : root->signature()) {
+        if (settlesDefaults && parameter.fallback && takesValue(parameter, inputs)) request.concrete.emplace(parameter.name, tensor::Tensor::scalar<float>(0));
+    }
     work.report("tracing");
     SONDE_ASSIGN(TracedGraph traced, tracer->trace(request));
     if (work.cancelled()) return base::cancelled("tracing");
@@ -88,7 +93,8 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
     }
     const std::vector<graph::NodeId> demanded = analysis::demandInputTypes(*graph);
     if (options.flatten) removeHierarchy(*graph);
-    nameInputsAndOutputs(*document, *graph);
+    const auto isListed = [&inputs](const std::string& name) { return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end(); };
+    nameInputsAndOutputs(*document, *graph, isListed);
     for (NamedNode& input : document->inputs) input.isDemanded = std::ranges::find(demanded, input.node) != demanded.end();
     finish(*document, std::move(*graph), work);
     return document;

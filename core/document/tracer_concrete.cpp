@@ -12,7 +12,8 @@ base::Result<std::map<std::string, tensor::Value>> exampleInputs(const TraceRequ
     if (request.options.inputData.empty()) return examples;
     std::vector<io::InputInfo> infos;
     for (const trace::ForwardParameter& parameter : request.root->signature()) {
-        if (parameter.fallback || request.concrete.contains(parameter.name)) continue;
+        const auto fixed = request.concrete.find(parameter.name);
+        if (!takesValue(parameter, request.inputs) || (fixed != request.concrete.end() && !fixed->second.isTensor())) continue;
         io::InputInfo info{parameter.name, {}};
         const auto known = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
         if (known != request.inputs.end()) info = {parameter.name, known->type, known->isGuide, known->usual};

@@ -24,7 +24,7 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
             values.emplace_back(parameter.name, fixed->second);
         } else if (const auto known = given.find(parameter.name); known != given.end()) {
             values.emplace_back(parameter.name, known->second);
-        } else if (!parameter.fallback) {
+        } else if (takesValue(parameter, request.inputs)) {
             const auto input = std::ranges::find(request.inputs, parameter.name, &KnownInput::name);
             const bool isKnown = input != request.inputs.end() && input->type.isTensor() && input->type.shape;
             if (!isKnown) {

@@ -19,6 +19,10 @@ struct KnownInput {
     tensor::ExtentHints usual = {};  ///< what an example should have where the type is open
 };
 
+/// Whether a parameter takes a value of the user: it has no default, or the model lists it among its inputs although its
+/// default is None.
+bool takesValue(const trace::ForwardParameter& parameter, const std::vector<KnownInput>& inputs);
+
 /// What a tracer is given.
 struct TraceRequest {
     std::shared_ptr<trace::Module> root;

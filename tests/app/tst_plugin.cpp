@@ -295,6 +295,10 @@ class TestPlugin : public QObject {
         const Outcome concrete = runSonde({"check", "--allow-native", plugin("throwing_models.so#optional_mask"), reference, "--tracer", "module-path", "--concrete", "mask=None"});
         QVERIFY2(concrete.status == 0, qPrintable(concrete.out + concrete.err));
         write(reference, {{"in.x", x}, {"in.mask", x}, {"out.out", tensor::Tensor::of<float>({4}, {3, 6, 9, 12})}});
+        for (const char* tracer : {"robust", "traced-module", "module-path", "custom"}) {
+            const Outcome given = runSonde({"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference, "--tracer", tracer});
+            QVERIFY2(given.status == 0, qPrintable(tracer + given.out + given.err));
+        }
         const Outcome given = runSonde({"check", "--allow-native", plugin("throwing_models.so#given_mask"), reference});
         QVERIFY2(given.status == 0, qPrintable(given.out + given.err));
     }
