@@ -268,7 +268,7 @@ void TestParameters::asPyTorchCounts_data() {
 }
 
 void TestParameters::asPyTorchCounts() {
-    if (!QFileInfo::exists(test::referenceSets() + QStringLiteral("/models/manifest.json"))) QSKIP("the reference sets are not there");
+    SONDE_NEEDS_SET("models", test::referenceSets() + QStringLiteral("/models/manifest.json"));
     QFETCH(QString, file);
     QFETCH(qint64, parameters);
     const auto document = document::open(file.toStdString());
