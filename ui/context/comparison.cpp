@@ -52,6 +52,7 @@ Comparison::Comparison(InspectorContext& context) : QObject(&context), m_context
     connect(&context, &InspectorContext::inputsChanged, this, &Comparison::followInputs);
     connect(&context, &InspectorContext::runStarted, this, [this] { makeStale(tr("the model is run again")); });
     connect(&context, &InspectorContext::runFinished, this, &Comparison::followRun);
+    connect(&context, &InspectorContext::fileChanged, this, &Comparison::clear);
 }
 
 Comparison::~Comparison() { m_job.abandon(); }

@@ -7,15 +7,20 @@ namespace sonde::context {
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
     m_pause.setSingleShot(true);
     m_pause.setInterval(400);
-    connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, [this] { m_pause.start(); });
-    connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, [this] { m_pause.start(); });
+    for (const auto signal : {&QFileSystemWatcher::fileChanged, &QFileSystemWatcher::directoryChanged})
+        connect(&m_watcher, signal, this, [this] {
+            m_pause.start();
+            Q_EMIT touched();
+        });
     connect(&m_pause, &QTimer::timeout, this, &FileWatch::look);
 }
 
-void FileWatch::watch(const QString& path) {
+void FileWatch::watch(const QString& path, const QStringList& others) {
     const QStringList before = m_watcher.files() + m_watcher.directories();
     if (!before.isEmpty()) m_watcher.removePaths(before);
     m_pause.stop();
+    for (const QString& other : others)
+        if (QFileInfo(other).isFile()) m_watcher.addPath(QFileInfo(other).absoluteFilePath());
     const QFileInfo file(path);
     m_path = file.isFile() ? file.absoluteFilePath() : QString();
     if (m_path.isEmpty()) return;

@@ -8,17 +8,20 @@
 namespace sonde::context {
 
 /// Tells when a file has another content than before: also when it was replaced by renaming another one, as exporters do.
-/// A change is told once writing has paused, and never for a file that is gone.
+/// changed() is told once writing has paused, and never for a file that is gone; touched() at once and for anything that
+/// may be a change.
 class FileWatch : public QObject {
     Q_OBJECT
   public:
     explicit FileWatch(QObject* parent = nullptr);
 
-    /// Replaces what was watched; anything that is no file of this machine ("zoo:resnet18", "") is not.
-    void watch(const QString& path);
+    /// Replaces what was watched; anything that is no file of this machine ("zoo:resnet18", "") is not. For `others` there is
+    /// touched() alone.
+    void watch(const QString& path, const QStringList& others = {});
 
   Q_SIGNALS:
     void changed();
+    void touched();
 
   private:
     void look();

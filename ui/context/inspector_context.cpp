@@ -36,6 +36,7 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     connect(&m_runTimer, &QTimer::timeout, this, &InspectorContext::pollRun);
     connect(&m_load, &Job::progressed, this, &InspectorContext::loadProgressed);
     connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
+    connect(&m_fileWatch, &FileWatch::touched, this, &InspectorContext::checkFiles);
     m_valueMeasures = std::make_unique<ValueMeasures>(*this);
     m_comparison = std::make_unique<Comparison>(*this);
     m_problems = std::make_unique<Problems>(*this);
@@ -104,6 +105,7 @@ Selection InspectorContext::selectionOf(const QString& qualname) const {
 }
 
 void InspectorContext::setSelection(const Selection& selection) {
+    checkFiles();
     m_selection = selection;
     if (selection.node.valid() && !contains(m_selectedNodes, selection.node)) m_selectedNodes = {selection.node};
     if (!selection.node.valid()) m_selectedNodes.clear();

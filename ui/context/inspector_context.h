@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/document/document.h"
+#include "core/document/native_library.h"
 #include "core/exec/run.h"
 #include "core/layout/outline.h"
 #include "core/layout/view_state.h"
@@ -68,6 +69,9 @@ class InspectorContext : public QObject {
     const std::shared_ptr<const graph::InternalGraph>& sharedGraph() const { return m_typed ? m_typed : m_document->graph; }
     /// Boxes in boxes of the graph; null if there is no model.
     const std::shared_ptr<const layout::Outline>& outline() const { return m_outline; }
+    /// Whether a file of the open model is no longer what was opened: its values mean nothing, and there are none until it is
+    /// read again.
+    bool fileHasChanged() const;
     /// What is being opened or was opened last: path or "zoo:NAME".
     QString location() const { return m_location; }
 
@@ -299,6 +303,14 @@ class InspectorContext : public QObject {
     void setColorBy(const QString& column);
     void setEdgeWidths(bool bySize);
 
+    /// Looks at the model's files on the disk: whether they are what was opened. To be asked after reading a value and before
+    /// showing it. The first time that they are not, every value goes and fileChanged() tells.
+    bool checkFiles();
+    /// Remembers that the user agreed to run this library's code, and opens it.
+    void agreeToNative(const sonde::document::NativeRequest& request);
+    /// Libraries are loaded without asking (`sonde window --allow-native`).
+    void setAllowsNative(bool allowed) { m_allowsNative = allowed; }
+
     void report(const sonde::context::Message& message);
     void report(const sonde::base::Error& error);
     void clearBanner();
@@ -307,6 +319,8 @@ class InspectorContext : public QObject {
     void loadStarted(const QString& location);
     void loadProgressed(const sonde::base::Progress& progress);
     void loadFailed(const sonde::base::Error& error);
+    /// What is to be opened is a library whose code would run: the user is asked first. After loadFailed().
+    void consentRequested(const sonde::document::NativeRequest& request);
     /// The document is about to go, for another one or for good. It is there for the last time: let go of what is kept of it.
     void documentLeft();
     /// A document is there: everything else (view, inputs, watches) is already that of the new one.
@@ -343,7 +357,7 @@ class InspectorContext : public QObject {
     void focusChanged();
     void bookmarksChanged();
     void coloringChanged();
-    /// The open file has another content than when it was read.
+    /// The open file, or one that it takes its weights from, has another content than when it was read.
     void fileChanged();
 
     void messageReported(const sonde::context::Message& message);
@@ -364,6 +378,9 @@ class InspectorContext : public QObject {
 
     void load();
     void failLoading(const base::Error& error);
+    void leaveLoading();
+    void askForConsent(const base::Error& error, const document::NativeRequest& request);
+    void watchFiles();
     void adopt(Loaded loaded);
     void display(std::shared_ptr<const document::Document> document, std::shared_ptr<const layout::Outline> outline);
     void dropDocument();
@@ -447,6 +464,8 @@ class InspectorContext : public QObject {
     QString m_colorBy = QStringLiteral("category");
     bool m_edgeWidths = false;
     FileWatch m_fileWatch;
+    bool m_fileHasChanged = false;
+    bool m_allowsNative = false;
     bool m_showAttributes = false;
     bool m_showNames = true;
     LabelRules m_labelRules;

@@ -13,6 +13,7 @@ struct InspectorContext::Loaded {
     std::shared_ptr<const document::Document> document;
     std::shared_ptr<const layout::Outline> outline;
     std::optional<base::Error> error;
+    std::optional<document::NativeRequest> request;  ///< what the user must agree to first
 };
 
 namespace {
@@ -36,6 +37,7 @@ void InspectorContext::open(const QString& model) {
 void InspectorContext::load() {
     m_loadState = LoadState::Loading;
     m_traceOptions.groups = findsGroups();
+    m_traceOptions.allowNative = m_allowsNative;
     m_traceOptions.registeredLeaves.clear();
     for (const QString& leaf : registeredLeaves()) m_traceOptions.registeredLeaves.push_back(leaf.toStdString());
     Q_EMIT bannerCleared();
@@ -46,6 +48,7 @@ void InspectorContext::load() {
             auto opened = document::open(path, options, work);
             if (!opened) {
                 loaded.error = std::move(opened).error();
+                if (!options.allowNative) loaded.request = document::nativeRequest(path);
                 return loaded;
             }
             if (work.cancelled()) {
@@ -57,19 +60,39 @@ void InspectorContext::load() {
             return loaded;
         },
         [this](Loaded loaded) {
-            loaded.error ? failLoading(*loaded.error) : adopt(std::move(loaded));
+            loaded.request ? askForConsent(*loaded.error, *loaded.request)
+            : loaded.error ? failLoading(*loaded.error)
+                           : adopt(std::move(loaded));
         });
+}
+
+/// Not an error but a question, which stands until it is answered.
+void InspectorContext::askForConsent(const base::Error& error, const document::NativeRequest& request) {
+    leaveLoading();
+    Q_EMIT loadFailed(error);
+    Q_EMIT consentRequested(request);
+}
+
+void InspectorContext::agreeToNative(const document::NativeRequest& request) {
+    if (const auto remembered = document::agreeToNative(request.hash, request.path); !remembered) return report(remembered.error());
+    report(Message{base::Severity::Info, tr("Agreed to run %1").arg(textOf(request.path.filename().string())), tr("SHA-256 %1").arg(textOf(request.hash)), {}, {}});
+    // The file is read again: should it have another content by now, that is asked about.
+    open(textOf(request.location));
 }
 
 /// What was open stays: a typing mistake must not take the user's model away, nor be what is reloaded or traced again.
 void InspectorContext::failLoading(const base::Error& error) {
+    leaveLoading();
+    if (error.kind != base::ErrorKind::Cancelled) report(error);
+    Q_EMIT loadFailed(error);
+}
+
+void InspectorContext::leaveLoading() {
     m_loadState = m_document ? LoadState::Loaded : LoadState::Failed;
     if (m_whole) {
         m_location = textOf(m_whole->location);
         m_traceOptions = m_whole->options;
     }
-    if (error.kind != base::ErrorKind::Cancelled) report(error);
-    Q_EMIT loadFailed(error);
 }
 
 void InspectorContext::show(std::shared_ptr<const document::Document> document) {
@@ -211,7 +234,7 @@ void InspectorContext::adopt(Loaded loaded) {
     if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
         report(Message{base::Severity::Info, tr("%1 more findings are not listed").arg(countText(all - kFindingsTold)),
                        textOf(m_document->location), tr("sonde trace prints all of them"), {}});
-    m_fileWatch.watch(textOf(m_document->location));
+    watchFiles();
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();
     const NodeId again = selected.empty() ? NodeId() : graph().findNode(selected);

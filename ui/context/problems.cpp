@@ -13,6 +13,7 @@ RunProblems RunProblems::of(const graph::InternalGraph& graph, const exec::Recor
 Problems::Problems(InspectorContext& context) : QObject(&context), m_context(context) {
     connect(&context, &InspectorContext::runStarted, this, &Problems::forget);
     connect(&context, &InspectorContext::documentLeft, this, &Problems::forget);
+    connect(&context, &InspectorContext::fileChanged, this, &Problems::forget);
 }
 
 Problems::~Problems() { m_job.abandon(); }

@@ -5,6 +5,7 @@
 
 #include "core/analysis/infer.h"
 #include "core/analysis/seen_types.h"
+#include "core/tensor/mapped_source.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
 
@@ -81,8 +82,12 @@ void InspectorContext::run() {
     m_runTimer.start();
     Q_EMIT bannerCleared();
     Q_EMIT runStarted();
-    // A file that could not be read may be there by now.
-    for (ModelInput& input : m_inputs) input.error.reset();
+    if (!checkFiles()) return failRun(base::runError("model file changed on disk"));
+    // A file that could not be read may be there by now; one that has changed since is read anew.
+    for (ModelInput& input : m_inputs) {
+        input.error.reset();
+        if (input.value && tensor::isSourceChanged(*input.value)) input.value.reset();
+    }
     if (inputsAreRead() && !m_fill) return startRunIfGiven();
     m_runWanted = true;
     startReading();
@@ -135,6 +140,7 @@ void InspectorContext::startRun() {
 
 void InspectorContext::finishRun(RunResult result) {
     if (result.error) return failRun(*result.error);
+    if (!checkFiles()) return failRun(base::runError("model file changed on disk"));
     m_runTimer.stop();
     m_recording = std::move(result.recording);
     m_outputNodes = std::move(result.outputNodes);
@@ -170,7 +176,8 @@ void InspectorContext::failRun(const base::Error& error) {
     m_peeked.clear();
     const bool cancelled = error.kind == base::ErrorKind::Cancelled;
     m_runState = cancelled ? RunState::Cancelled : RunState::Failed;
-    if (!cancelled) reportOfRun(error);
+    if (fileHasChanged()) Q_EMIT fileChanged();  // checkFiles() has told; what it said in the banner stands again
+    else if (!cancelled) reportOfRun(error);
     Q_EMIT runFinished();
 }
 
@@ -251,7 +258,7 @@ void InspectorContext::setThreads(int threads) {
 
 const tensor::Value* InspectorContext::value(NodeId node) const {
     // Who hears of a new model late may still ask for nodes of the last one.
-    if (!m_document || !node.valid() || node.index() >= graph().nodeCount()) return nullptr;
+    if (!m_document || !node.valid() || node.index() >= graph().nodeCount() || fileHasChanged()) return nullptr;
     if (m_recording) {
         if (const tensor::Value* kept = m_recording->value(node)) return kept;
         if (const auto found = m_peeked.find(node); found != m_peeked.end()) return &found->second.back();
@@ -272,7 +279,7 @@ std::size_t InspectorContext::iterations(NodeId node) const {
 }
 
 const tensor::Value* InspectorContext::value(NodeId node, std::size_t iteration) const {
-    if (!m_recording || !node.valid()) return nullptr;
+    if (!m_recording || !node.valid() || fileHasChanged()) return nullptr;
     if (const tensor::Value* kept = m_recording->value(node, iteration)) return kept;
     const auto found = m_peeked.find(node);
     return found == m_peeked.end() || iteration >= found->second.size() ? nullptr : &found->second[iteration];
@@ -336,6 +343,7 @@ void InspectorContext::startPeek() {
             return values;
         },
         [this](std::vector<std::pair<NodeId, std::vector<tensor::Value>>> values) {
+            if (!checkFiles()) return;
             for (auto& [node, value] : values) m_peeked[node] = std::move(value);
             for (const auto& [node, value] : values) Q_EMIT valueArrived(node);
             if (!m_peekWanted.empty()) startPeek();

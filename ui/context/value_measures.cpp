@@ -11,6 +11,7 @@ ValueMeasures::ValueMeasures(InspectorContext& context) : QObject(&context), m_c
     };
     connect(&context, &InspectorContext::documentLeft, this, leave);
     connect(&context, &InspectorContext::runStarted, this, &ValueMeasures::forget);
+    connect(&context, &InspectorContext::fileChanged, this, &ValueMeasures::forget);
     connect(&context, &InspectorContext::runFinished, this, [this] {
         if (m_wanted) compute();
     });

@@ -16,6 +16,7 @@ struct DriveOptions {
     std::string screenshot;  ///< PNG to write at the end; may be empty
     std::string size;        ///< "1280x800"; empty: the usual size
     std::string script;      ///< file; empty: wait until the model is drawn
+    bool allowNative = false;  ///< libraries with models are loaded without asking
     std::string theme;       ///< "light", "dark", "contrast"; empty: light
 };
 

@@ -117,8 +117,7 @@ void MainWindow::buildCentre() {
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
     connect(m_search, &SearchBar::dismissed, this, [this] { canvas()->setFocus(); });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
-        if (!m_bannerOpens.isEmpty()) openAgain(std::exchange(m_bannerOpens, {}));
-        else if (m_bannerReloads) m_context.reload();
+        if (const auto action = m_bannerAction) action();  // a copy: it may show another message
         else if (const graph::NodeId node = m_context.nodeOf(m_bannerMessage); node.valid()) m_context.navigateTo(node);
     });
 }
@@ -233,6 +232,7 @@ void MainWindow::connectContext() {
     for (const auto signal : {&InspectorContext::focusChanged, &InspectorContext::coloringChanged, &InspectorContext::bookmarksChanged})
         connect(&m_context, signal, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::fileChanged, this, &MainWindow::offerReload);
+    connect(&m_context, &InspectorContext::consentRequested, this, &MainWindow::askForConsent);
     connect(&m_context, &InspectorContext::selectionChanged, this, &MainWindow::followSelection);
     connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::valueArrived, this, &MainWindow::refreshActions);
@@ -258,8 +258,7 @@ void MainWindow::showBanner(const Message& message) {
     const Severity severity = message.severity == base::Severity::Error     ? Severity::Error
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
-    m_bannerReloads = false;
-    m_bannerOpens.clear();
+    m_bannerAction = nullptr;
     m_bannerMessage = message;
     QString text = message.text;
     if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);

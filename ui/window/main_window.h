@@ -154,6 +154,7 @@ class MainWindow : public QMainWindow {
     void showHelp(const QString& page);
     void showOperatorHelp();
     void offerReload();
+    void askForConsent(const document::NativeRequest& request);
     void followSelection();
     void refreshBookmarks();
     void goToProducer();
@@ -193,8 +194,7 @@ class MainWindow : public QMainWindow {
     QTimer m_saveTimer;
     std::map<QString, QVariant> m_saved;  ///< what this window has written, by key of the settings
     context::Message m_bannerMessage;
-    bool m_bannerReloads = false;
-    QStringList m_bannerOpens;  ///< what the banner's button opens
+    std::function<void()> m_bannerAction;  ///< of the banner's button; none: it shows the message's node
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };
 

@@ -156,10 +156,22 @@ void MainWindow::showOperatorHelp() {
 
 void MainWindow::offerReload() {
     m_bannerMessage = {};
-    m_banner->showMessage(widgets::Banner::Severity::Info, tr("The file has changed"),
-                          tr("View, watch points and bookmarks are kept."), tr("Reload"));
-    m_bannerOpens.clear();
-    m_bannerReloads = true;
+    const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
+    m_banner->showMessage(widgets::Banner::Severity::Warning, tr("model file changed on disk; reload (%1)").arg(key),
+                          tr("No values are shown until then. View, watch points and bookmarks are kept."), tr("Reload"));
+    m_bannerAction = [this] { m_context.reload(); };
+}
+
+/// The question stands above the graph; whoever does not answer it goes on working, and nothing has run.
+void MainWindow::askForConsent(const document::NativeRequest& request) {
+    m_bannerMessage = {};
+    const QString file = QString::fromStdString(request.path.filename().string());
+    m_banner->showMessage(widgets::Banner::Severity::Warning,
+                          tr("%1 is a shared library: opening it runs its code with your rights. It can read, change and send your files.").arg(file),
+                          tr("Agree only if you know where it comes from. Sonde remembers this for exactly this content (SHA-256 %1…) and asks again if the file changes.")
+                              .arg(QString::fromStdString(request.hash.substr(0, 16))),
+                          tr("Run Its Code"));
+    m_bannerAction = [this, request] { m_context.agreeToNative(request); };
 }
 
 void MainWindow::refreshBookmarks() {

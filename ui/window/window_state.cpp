@@ -138,8 +138,7 @@ void MainWindow::noteSession(const MainWindow* leaving) const {
 void MainWindow::offerAgain(const QStringList& locations) {
     if (locations.isEmpty()) return;
     m_bannerMessage = {};
-    m_bannerReloads = false;
-    m_bannerOpens = locations;
+    m_bannerAction = [this, locations] { openAgain(locations); };
     QStringList names;
     for (const QString& location : locations) names << shortLocation(location);
     m_banner->showMessage(widgets::Banner::Severity::Info, tr("Sonde ended unexpectedly with %1 open").arg(names.join(QStringLiteral(", "))),

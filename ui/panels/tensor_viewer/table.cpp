@@ -6,6 +6,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "core/tensor/mapped_source.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/bad_value.h"
 #include "ui/widgets/number_text.h"
@@ -44,8 +45,10 @@ class PlaneModel : public QAbstractTableModel {
         if (role == Qt::TextAlignmentRole) return alignment();
         return role == Qt::DisplayRole ? QVariant(section) : QVariant();
     }
+    /// Empty when the element is read from a file that changed.
     QString text(int row, int column) const {
-        return QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
+        const QString text = QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
+        return tensor::isSourceChanged(m_plane) ? QString() : text;
     }
     QVariant data(const QModelIndex& at, int role) const override {
         switch (role) {

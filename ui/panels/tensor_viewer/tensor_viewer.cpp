@@ -19,6 +19,7 @@
 
 #include "core/analysis/bad_values.h"
 #include "core/io/npz/npy.h"
+#include "core/tensor/mapped_source.h"
 #include "ui/panels/tensor_viewer/value_tree.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -302,6 +303,13 @@ void TensorViewer::refresh() {
                                       std::vector<std::int64_t>(m_shown.slice.index.begin(), m_shown.slice.index.end()));
         widget->show(m_shown);
         m_stack->setCurrentWidget(widget);
+    }
+    // What was just read may be of another file than the rest.
+    if (tensor::isSourceChanged(m_shown.tensor)) {
+        m_nothing->setContent(QStringLiteral("tensor"), tr("The file changed"), tr("The value is read from a file that changed on disk"));
+        m_stack->setCurrentWidget(m_nothing);
+        m_shown.stats.reset();
+        refreshStatistics();
     }
     if (auto* button = m_tensorPart->findChild<QToolButton*>(m_view)) button->setChecked(true);
     {

@@ -121,6 +121,7 @@ void TensorViewerPanel::refresh() {
     }
     m_title->setText(title);
     m_viewer->setValue(name, *value);
+    if (!m_inspector.checkFiles()) return explain();  // numbers of another file are not shown
     m_stack->setCurrentWidget(m_page);
 }
 
@@ -134,6 +135,7 @@ void TensorViewerPanel::explain() {
     if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
     const QString name = models::brief(m_inspector.graph().node(m_node).name);
     if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 comes with the run").arg(name));
+    if (m_inspector.fileHasChanged()) return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
     const auto& recording = m_inspector.recording();
     if (recording && recording->computed(m_node)) {
         // Asked for once; should it not come, the button remains.
