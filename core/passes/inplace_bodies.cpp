@@ -78,6 +78,7 @@ base::Result<InplaceWalk::Id> InplaceWalk::addEntry(Frame& inner, Id outer, Node
     const Id storage = inner.memory.storageIdOfObject(object);
     const Id root = inner.memory.placeOf(object);
     inner.memory.place(root).isPacked = around.place(around.placeOf(outer)).isPacked;
+    inner.memory.place(root).mayOverlap = around.place(around.placeOf(outer)).mayOverlap;
     for (const Entry& entry : inner.entries) {
         const Id other = around.storageIdOfObject(entry.outer);
         const std::vector<Id>& linked = around.storage(outerStorage).perhapsSame;
@@ -206,6 +207,7 @@ base::Result<void> InplaceWalk::takeBodyResults(Frame& frame, ExprId id, std::ve
                 const bool isOwn = !entryOf(inner[i], storage) && inner[i].memory.storage(storage).perhapsSame.empty();
                 sharesNothing = sharesNothing && isOwn && seen.insert(storage).second;
                 linkResult(frame, inner[i], storage, object);
+                if (inner[i].memory.place(inner[i].memory.placeOf(result)).mayOverlap) frame.memory.place(frame.memory.placeOf(object)).mayOverlap = true;
             }
         }
         if (!results.front().valid() && sharesNothing) frame.elements[outputs[k]] = {};
@@ -227,6 +229,7 @@ base::Result<void> InplaceWalk::takeBodyResult(Frame& frame, ExprId id, Frame& i
     if (!canBeSaid) {
         const Id made = frame.memory.addFresh(output, id);
         frame.memory.place(frame.memory.placeOf(made)).isPacked = inner.memory.place(inner.memory.placeOf(object)).isPacked;
+        frame.memory.place(frame.memory.placeOf(made)).mayOverlap = inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
         linkResult(frame, inner, storage, made);
         return {};
     }
@@ -239,6 +242,7 @@ base::Result<void> InplaceWalk::takeBodyResult(Frame& frame, ExprId id, Frame& i
         if (i > 0) frame.memory.place(frame.memory.placeOf(base)).version = kNone;
     }
     frame.memory.place(frame.memory.placeOf(base)).isPacked = inner.memory.place(inner.memory.placeOf(object)).isPacked;
+    frame.memory.place(frame.memory.placeOf(base)).mayOverlap = inner.memory.place(inner.memory.placeOf(object)).mayOverlap;
     return {};
 }
 

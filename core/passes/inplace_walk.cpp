@@ -198,6 +198,8 @@ base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source,
     const bool alongFirst = (name == "select" || name == "narrow" || name == "slice") && isZeroOrNone(m_graph, argumentOf(expr, 1, "dim"));
     const bool hasStep = name == "slice" && argumentOf(expr, 4, "step") && intOf(m_graph, argumentOf(expr, 4, "step")) != 1;
     frame.memory.place(frame.memory.placeOf(made)).isPacked = wasPacked && !isList && (sameOrder.contains(name) || (alongFirst && !hasStep));
+    static const std::set<std::string_view> overlapping{"expand", "expand_as", "broadcast_to", "unfold", "as_strided"};
+    if (overlapping.contains(name)) frame.memory.place(frame.memory.placeOf(made)).mayOverlap = true;
     if (isList) frame.lists[output] = frame.memory.placeOf(base);
     return {};
 }
@@ -217,14 +219,17 @@ base::Result<void> InplaceWalk::takeUncertain(Frame& frame, ExprId id, const std
         if (argument.kind == Argument::Kind::Node) items.push_back(argument.node);
     }
     std::vector<Id> storages;
+    bool mayOverlap = name == "broadcast_tensors" || name == "meshgrid";
     for (NodeId input : inputs) {
         SONDE_ASSIGN(const Id object, objectOf(frame, input));
         storages.push_back(frame.memory.storageIdOfObject(object));
+        mayOverlap = mayOverlap || frame.memory.place(frame.memory.placeOf(object)).mayOverlap;
     }
     const bool isPacked = name == "contiguous" || name == "flatten" || name == "ravel";
     for (NodeId output : m_graph.expr(id).outputs) {
         const Id object = frame.memory.addFresh(output, id);
         frame.memory.place(frame.memory.placeOf(object)).isPacked = isPacked;
+        frame.memory.place(frame.memory.placeOf(object)).mayOverlap = mayOverlap && name != "contiguous";
         for (Id storage : storages) frame.memory.link(frame.memory.storageIdOfObject(object), storage);
         if (effect.sharing == Sharing::Holds && name != "DictConstruct" && name.ends_with("Construct")) frame.held[output] = items;
     }
@@ -264,6 +269,14 @@ base::Result<void> InplaceWalk::write(Frame& frame, ExprId id, NodeId target) {
         return {};
     }
     frame.memory.addName(result, object);
+    const Id place = frame.memory.placeOf(object);
+    if (frame.memory.place(place).mayOverlap && meaningOf(m_graph.expr(id)) == Meaning::SetItem) {
+        // Other elements are the written one as well; a value in which it alone is another one would be wrong.
+        const Trouble trouble{id, "a part is written of a tensor of which several elements are one place in memory", "write to a clone"};
+        frame.memory.loseOthers(frame.memory.place(place).storage, trouble);
+        frame.memory.lose(frame.memory.place(place).storage, trouble);
+        return {};
+    }
     SONDE_TRY(writeObject(frame, id, object, result));
     noteCopy(frame, id, frame.memory.storageIdOfObject(object));
     return {};

@@ -48,6 +48,7 @@ class TensorMemory {
         NodeId current;
         std::size_t version = 0;    ///< of the storage, when `current` was its content
         bool isPacked = false;      ///< elements lie one behind the other in memory, last dimension fastest
+        bool mayOverlap = false;    ///< several elements may be one place in memory: expand
     };
 
     // Objects.

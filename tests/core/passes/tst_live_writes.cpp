@@ -194,6 +194,18 @@ class TestLiveWrites : public QObject {
         QCOMPARE(graph::printed(copy), before);
     }
 
+    void partsOfExpandedTensorsAreRefused() {
+        // In PyTorch all rows change: they are one row in memory.
+        const auto net = test::custom("Net", [](Custom&, In in) {
+            const Var rows = nn::expand(in[0], {3, 2});
+            rows.withItem(Var::tuple({1, 0}), 7);
+            return rows;
+        });
+        const auto refused = CustomTracer().trace(net);
+        QVERIFY(!refused);
+        QVERIFY2(refused.error().where.starts_with("node 'setitem', operation "), refused.error().where.c_str());
+    }
+
     void plansRefuseWritesThatARunWouldNotSee() {
         const auto net = test::custom("Net", [](Custom&, In in) {
             const Var c = cloned(in[0]);
