@@ -69,7 +69,6 @@ base::Result<std::int64_t> InplaceRemover::run(bool recursive, std::set<ExprId>&
     effective = walk.effective();
     for (ExprId id : effective) count += used.contains(id);
     SONDE_TRY(prune(walk));
-    for (ExprId id : m_graph.recursiveOrder(m_graph.mainId())) m_graph.mutableExpr(id).attributes.erase(graph::kWritesInPlace);
     return count;
 }
 
@@ -185,8 +184,9 @@ base::Result<std::int64_t> removeInplace(InternalGraph& graph, const RemoveInpla
     std::set<ExprId> effective;
     auto count = InplaceRemover(copy, said).run(options.recursive, effective);
     if (!count) return options.fail ? base::Result<std::int64_t>(count.error()) : base::Result<std::int64_t>(-1);
-    if (said.byNode.empty()) return *count;
-    graph = std::move(copy);
+    if (!said.byNode.empty()) graph = std::move(copy);
+    // Whatever a tracer has marked, a run sees every write now.
+    for (std::size_t i = 0; i < graph.exprCount(); ++i) graph.mutableExpr(ExprId(i)).attributes.erase(graph::kWritesInPlace);
     if (notes) notes->byNode.insert(notes->byNode.end(), said.byNode.begin(), said.byNode.end());
     return *count;
 }
