@@ -42,6 +42,6 @@ std::size_t stackLeft() {
     return here > stack().low ? here - stack().low : 0;
 }
 
-bool stackIsLow() { return stackLeft() < std::min<std::size_t>(stack().size / 8, std::size_t{1} << 20); }
+bool stackIsLow() { return stackLeft() < std::min<std::size_t>(stack().size / 16, std::size_t{512} << 10); }
 
 }  // namespace sonde::base

@@ -8,7 +8,7 @@ namespace sonde::base {
 std::size_t stackLeft();
 
 /// Too little of the stack is left to go deeper: what recurses over a model's own nesting asks this first and ends with an
-/// error. An eighth of the stack is kept (at most 1 MiB), so that errors can still be dealt with where they are caught.
+/// error. A sixteenth of the stack is kept (at most 512 KiB), so that errors can still be dealt with where they are caught.
 bool stackIsLow();
 
 }  // namespace sonde::base

@@ -70,7 +70,10 @@ std::string TraceError::message() const {
 }
 
 void TraceError::setModule(const std::string& qualname, const std::string& className) {
-    m_module = qualname.empty() ? className : qualname + ", class " + className;
+    constexpr std::size_t kMaxLength = 200;  // of modules thousands of levels deep beginning and end are enough
+    const bool isLong = qualname.size() > kMaxLength;
+    const std::string path = isLong ? qualname.substr(0, kMaxLength / 2) + " … " + qualname.substr(qualname.size() - kMaxLength / 2) : qualname;
+    m_module = path.empty() ? className : path + ", class " + className;
 }
 
 bool TraceError::isTracingError() const {
