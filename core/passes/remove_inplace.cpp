@@ -40,7 +40,6 @@ class InplaceRemover {
     void eraseUnusedArithmetic();
     std::vector<ExprId> unusedCalls() const;
     bool isUnused(const Expr& expr) const;
-    bool holdsWrite(const Expr& expr) const;
     base::Result<void> prune(const InplaceWalk& walk);
     std::vector<ExprId> order() const { return m_graph.body(m_body).order; }
 
@@ -75,17 +74,6 @@ base::Result<std::int64_t> InplaceRemover::run(bool recursive, std::set<ExprId>&
 bool InplaceRemover::isUnused(const Expr& expr) const {
     return std::all_of(expr.outputs.begin(), expr.outputs.end(),
                        [this](NodeId node) { return m_graph.node(node).users.empty() && !m_rewrite.isResult(node); });
-}
-
-/// Something inside of it may be seen outside.
-bool InplaceRemover::holdsWrite(const Expr& expr) const {
-    if (expr.callable) return true;
-    return std::ranges::any_of(expr.bodies, [this](BodyId body) {
-        return std::ranges::any_of(m_graph.recursiveOrder(body), [this](ExprId id) {
-            const Expr& inner = m_graph.expr(id);
-            return mutates(inner) || inner.callable || meaningOf(inner) == Meaning::Assertion;
-        });
-    });
 }
 
 void InplaceRemover::eraseMarkers() {
@@ -151,7 +139,7 @@ base::Result<std::int64_t> InplaceRemover::clean(BodyId body) {
     if (unused.empty() && !anyWrite) return 0;
     // What only dead code reads goes with it.
     for (std::size_t i = unused.size(); i-- > 0;) {
-        if (m_graph.isErased(unused[i]) || mutates(m_graph.expr(unused[i])) || holdsWrite(m_graph.expr(unused[i]))) continue;
+        if (m_graph.isErased(unused[i]) || mutates(m_graph.expr(unused[i])) || holdsEffect(m_graph, m_graph.expr(unused[i]))) continue;
         SONDE_TRY(eraseChain(m_rewrite, unused[i]));
     }
     return candidates;

@@ -1,5 +1,6 @@
 #include "core/passes/vocabulary.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/graph/memory.h"
@@ -116,6 +117,16 @@ bool makesView(const Expr& expr) {
     const graph::Sharing sharing = graph::memoryEffect(expr.op.domain, expr.op.name).sharing;
     const bool readsPart = expr.op.domain == "prim" && expr.op.name == "getattr";
     return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
+}
+
+bool holdsEffect(const InternalGraph& graph, const Expr& expr) {
+    if (expr.callable) return true;
+    return std::ranges::any_of(expr.bodies, [&](BodyId body) {
+        return std::ranges::any_of(graph.recursiveOrder(body), [&](ExprId id) {
+            const Expr& inner = graph.expr(id);
+            return mutates(inner) || inner.callable || meaningOf(inner) == Meaning::Assertion;
+        });
+    });
 }
 
 const Argument* argumentOf(const Expr& expr, std::size_t index, std::string_view keyword) {

@@ -37,6 +37,10 @@ bool mutates(const Expr& expr);
 /// The result may be a view of the arguments' memory (slices, selections and reshapes; lists of views).
 bool makesView(const Expr& expr);
 
+/// Something in the bodies of the expr may be seen outside of it although nobody reads its result: a write, a check, a call
+/// that runs on values.
+bool holdsEffect(const InternalGraph& graph, const Expr& expr);
+
 /// An argument by position, or by its keyword; null if it is not given.
 const Argument* argumentOf(const Expr& expr, std::size_t index, std::string_view keyword = {});
 /// The value of an argument that is known before a run: a constant, or a node that holds one. Null if there is none.
