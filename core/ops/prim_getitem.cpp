@@ -45,19 +45,35 @@ base::Result<Value> ofDict(const Value& dict, const Value& key) {
     return opError("there is no key " + key.text());
 }
 
-/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips, a tensor or a list of ints
-/// gathers. At most one part may gather; a mask picks elements.
+/// How many dimensions a part of an index takes.
+std::size_t dimensionsOf(const Value& part) {
+    if (part.isNone() || isEllipsis(part)) return 0;
+    const bool isMask = part.isTensor() && part.tensor().dtype() == DType::Bool;
+    return isMask ? part.tensor().rank() : 1;
+}
+
+/// The parts of an index in order: an int selects, a slice cuts, None adds an axis, ... skips. Tensors, lists of ints and masks
+/// gather all together in the end: x[[0, 1], [2, 3]] is two elements.
 base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& index) {
     const tensor::ValueList parts = index.kind() == ValueKind::Tuple ? index.items() : tensor::ValueList{index};
     std::size_t used = 0;
-    for (const Value& part : parts) used += !part.isNone() && !isEllipsis(part) ? 1 : 0;
+    for (const Value& part : parts) used += dimensionsOf(part);
+    if (used > x.rank()) return opError("too many indices for " + x.typeText());
     std::size_t axis = 0;
+    std::size_t masked = 0;  // dimensions that masks take beside their place in the list
+    tensor::ValueList gathered;
+    const auto gather = [&](Value by) {
+        const std::size_t count = dimensionsOf(by);
+        gathered.resize(axis - masked);
+        gathered.push_back(std::move(by));
+        axis += count;
+        masked += count - 1;
+    };
     for (const Value& part : parts) {
         if (isEllipsis(part)) {
-            if (used > x.rank()) return opError("too many indices for " + x.typeText());
             // What the rest of the index does not need is skipped.
             std::size_t behind = 0;
-            for (const Value* at = &part + 1; at != parts.data() + parts.size(); ++at) behind += !at->isNone() && !isEllipsis(*at) ? 1 : 0;
+            for (const Value* at = &part + 1; at != parts.data() + parts.size(); ++at) behind += dimensionsOf(*at);
             axis = x.rank() - behind;
         } else if (part.isNone()) {
             x = x.unsqueezed(axis++);
@@ -66,24 +82,18 @@ base::Result<Tensor> ofTensor(KernelContext& context, Tensor x, const Value& ind
         } else if (const tensor::SliceValue* slice = asSlice(part)) {
             SONDE_ASSIGN(x, slicedView(x, axis++, slice->start(), slice->stop(), slice->step()));
         } else if (part.isTensor() && part.tensor().rank() > 0) {
-            tensor::ValueList indices(axis);
-            indices.push_back(part);
-            SONDE_ASSIGN(Tensor packed, x.contiguous());
-            SONDE_ASSIGN(x, invokeAten(context, "index.Tensor", {Value(std::move(packed)), Value::list(std::move(indices))}));
-            axis += part.tensor().rank();
+            gather(part);
         } else if (part.isListLike()) {
             SONDE_ASSIGN(const std::vector<std::int64_t> numbers, intsOf(part));
-            const Tensor wanted = Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers);
-            tensor::ValueList indices(axis++);
-            indices.push_back(Value(wanted));
-            SONDE_ASSIGN(Tensor packed, x.contiguous());
-            SONDE_ASSIGN(x, invokeAten(context, "index.Tensor", {Value(std::move(packed)), Value::list(std::move(indices))}));
+            gather(Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers)));
         } else {
             SONDE_ASSIGN(const std::int64_t at, intOf(part));
             SONDE_ASSIGN(x, selectedView(x, axis, at));
         }
     }
-    return x;
+    if (gathered.empty()) return x;
+    SONDE_ASSIGN(Tensor packed, x.contiguous());
+    return invokeAten(context, "index.Tensor", {Value(std::move(packed)), Value::list(std::move(gathered))});
 }
 
 base::Result<void> getItem(KernelContext& context) {
@@ -199,6 +209,11 @@ base::Result<void> getAttribute(KernelContext& context) {
         result = Value::ofInt(torchFromDType(x.dtype()));
     } else if (name == "device") {
         result = Value(std::string("cpu"));
+    } else if (name == "data") {
+        result = Value(x);
+    } else if (name == "mT") {
+        if (x.rank() < 2) return opError("mT of " + x.typeText() + ": it takes two dimensions");
+        result = Value(x.transposed(x.rank() - 2, x.rank() - 1));
     } else if (name == "T") {
         std::vector<std::size_t> axes;
         for (std::size_t i = x.rank(); i-- > 0;) axes.push_back(i);
@@ -226,6 +241,8 @@ base::Result<void> inferAttribute(InferContext& context) {
         setKnown(Value(std::string("cpu")));
     } else if (name == "is_cuda" || name == "requires_grad" || name == "is_nested" || name == "is_sparse" || name == "is_quantized") {
         setKnown(Value::ofBool(false));
+    } else if (name == "data") {
+        context.set(0, type);
     } else if (name == "T" && type.shape) {
         context.set(0, TypeInfo::tensor(type.dtype, std::vector<Dim>(type.shape->rbegin(), type.shape->rend())));
     } else if (name == "ndim" && type.shape) {

@@ -69,13 +69,34 @@ base::Result<void> setItem(KernelContext& context) {
         context.setOutput(0, Value(std::move(result)));
         return {};
     }
-    if (x.kind() != ValueKind::List) return opError(x.typeText() + " has no items that can be set");
+    if (x.kind() != ValueKind::List && x.kind() != ValueKind::Tuple) return opError(x.typeText() + " has no items that can be set");
     SONDE_ASSIGN(std::int64_t at, intOf(context.value(1)));
     tensor::ValueList items = x.items();
     const auto size = static_cast<std::int64_t>(items.size());
     if (at < -size || at >= size) return opError("index " + std::to_string(at) + " is out of range for " + std::to_string(size) + " elements");
     items[static_cast<std::size_t>(at < 0 ? at + size : at)] = context.value(2);
-    context.setOutput(0, Value::list(std::move(items)));
+    context.setOutput(0, x.kind() == ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
+    return {};
+}
+
+/// What `out=` holds behind the call: the result in out's dtype. (PyTorch gives `out` another shape where it does not fit,
+/// and warns; here that is an error.)
+base::Result<void> writeOut(KernelContext& context) {
+    const Tensor& result = context.in(0);
+    const Tensor& out = context.in(1);
+    if (result.shape() != out.shape()) return opError("the result is " + result.typeText() + " and out is " + out.typeText());
+    if (tensor::isFloating(result.dtype()) && !tensor::isFloating(out.dtype())) {
+        return opError("result type " + std::string(tensor::name(result.dtype())) + " can't be cast to the desired output type " + std::string(tensor::name(out.dtype())));
+    }
+    SONDE_ASSIGN(Tensor cast, result.cast(out.dtype()));
+    context.setOutput(0, Value(std::move(cast)));
+    return {};
+}
+
+base::Result<void> inferWriteOut(InferContext& context) {
+    TypeInfo type = context.in(0);
+    if (context.in(1).dtype != DType::Undefined) type.dtype = context.in(1).dtype;
+    context.set(0, std::move(type));
     return {};
 }
 
@@ -103,6 +124,7 @@ base::Result<void> transformItem(KernelContext& context) {
 
 void define_prim_setitem(Registry& registry) {
     registry.add(primRow("setitem(t self, t index, t value) -> t", "x with x[index] = value", Category::Tensor, setItem, inferSame));
+    registry.add(primRow("write_out(t result, t out) -> t", "a result as out= holds it", Category::Tensor, writeOut, inferWriteOut));
     registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
 }
 

@@ -43,6 +43,7 @@ Var Module::forward(std::span<const Var>) {
 
 Var Module::call(std::vector<Var> args, Keywords keywords) {
     if (base::stackIsLow()) throw TraceError(TraceErrorKind::Depth, "modules call each other too deeply for the stack");
+    const WritesAsValues changes(false);  // whoever runs a graph or an archive says so again
     if (Tracer* tracer = Tracer::active()) return tracer->moduleCalled(*this, std::move(args), std::move(keywords));
     return forward(bound(std::move(args), keywords));
 }

@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "core/graph/memory.h"
+#include "core/trace/at_once.h"
 #include "core/trace/error.h"
+#include "core/trace/memory.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -11,6 +14,7 @@ namespace {
 
 thread_local std::shared_ptr<const Evaluator> tCurrent;
 thread_local const FunctionSwap* tSwaps = nullptr;
+thread_local bool tWritesAsValues = false;
 
 /// Puts the swaps that were there back.
 class SwapsRestored {
@@ -34,27 +38,28 @@ Tracer* findTracer(const std::vector<Var>& arguments, const Keywords& keywords) 
     return nullptr;
 }
 
-Var evaluate(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
-    if (!tCurrent) {
-        throw TraceError(TraceErrorKind::Runtime, "'" + std::string(function.display) +
-                                                      "' would have to be computed at once, and there is no evaluator");
+/// What a call writes to: the receiver of an in-place operator, or `out`. Null: nothing.
+const Var* writtenBy(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
+    for (const auto& [name, argument] : keywords) {
+        if (name == "out" && !argument.isNone()) return &argument;
     }
-    std::vector<tensor::Value> values;
-    for (const Var& argument : arguments) values.push_back(argument.toValue());
-    std::vector<std::pair<std::string, tensor::Value>> named;
-    for (const auto& [name, argument] : keywords) named.emplace_back(name, argument.toValue());
-    auto results =
-        tCurrent->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named, function.outputs);
-    if (!results) throw TraceError(TraceErrorKind::Runtime, results.error().text());
-    if (function.outputs == 1) return Var(std::move(results->front()));
-    return Var(tensor::Value::tuple(std::move(*results)));
+    const graph::MemoryEffect effect = graph::memoryEffect(function.domain, function.op);
+    return (effect.writes || effect.reforms) && !arguments.empty() ? &arguments.front() : nullptr;
 }
 
 Var call(graph::ExprKind kind, const Function& function, std::vector<Var> arguments, Keywords keywords) {
     Tracer* tracer = findTracer(arguments, keywords);
-    if (!tracer) return evaluate(function, arguments, keywords);
-    return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0}, std::string(function.target),
-                          function.display, std::move(arguments), std::move(keywords), function.makesTensor, function.outputs);
+    if (tWritesAsValues) {
+        if (!tracer) return evaluateAtOnce(function, arguments, keywords);
+        return tracer->record(kind, {std::string(function.domain), std::string(function.op), 0}, std::string(function.target), function.display,
+                              std::move(arguments), std::move(keywords), function.makesTensor, function.outputs);
+    }
+    const Var* written = writtenBy(function, arguments, keywords);
+    // A tensor that the graph shows as a constant or that belongs to a module is not changed by a trace.
+    if (!tracer && written && Tracer::active() && Tracer::active()->recordsWriteTo(*written)) tracer = Tracer::active();
+    if (tracer) return tracer->called(OperatorCall(kind, function, std::move(arguments), std::move(keywords)));
+    if (written) return writeAtOnce(function, arguments, keywords);
+    return callAtOnce(function, arguments, keywords);
 }
 
 }  // namespace
@@ -64,6 +69,10 @@ EvaluatorScope::EvaluatorScope(std::shared_ptr<const Evaluator> evaluator) : m_p
 }
 EvaluatorScope::~EvaluatorScope() { tCurrent = std::move(m_previous); }
 std::shared_ptr<const Evaluator> EvaluatorScope::current() { return tCurrent; }
+
+WritesAsValues::WritesAsValues(bool on) : m_before(std::exchange(tWritesAsValues, on)) {}
+WritesAsValues::~WritesAsValues() { tWritesAsValues = m_before; }
+bool WritesAsValues::isOn() { return tWritesAsValues; }
 
 FunctionSwap::FunctionSwap(std::string name, Replacement replacement)
     : m_name(std::move(name)), m_replacement(std::move(replacement)), m_previous(std::exchange(tSwaps, this)) {}
@@ -86,14 +95,11 @@ Var callFunction(const Function& function, std::vector<Var> arguments, Keywords 
 }
 
 Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords) {
-    const bool inPlace = function.display.size() > 1 && function.display.ends_with('_') && !function.display.ends_with("__");
-    const Var receiver = arguments.front();
+    const Var& receiver = arguments.front();
     if (receiver.isProxy()) {
         if (const auto known = receiver.tracer().answer(function.display, true, arguments)) return *known;
     }
-    Var result = call(graph::ExprKind::CallMethod, function, std::move(arguments), std::move(keywords));
-    if (inPlace && receiver.isProxy() && result.isProxy()) receiver.tracer().rebind(receiver.node(), result.node());
-    return result;
+    return call(graph::ExprKind::CallMethod, function, std::move(arguments), std::move(keywords));
 }
 
 }  // namespace sonde::trace

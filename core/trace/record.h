@@ -49,10 +49,25 @@ struct Function {
     std::size_t outputs = 1;   ///< more: the call gives a tuple of them
 };
 
-/// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Throws TraceError.
+/// Calls it: a CallFunction node if a proxy is among the arguments, else at once. Operators in place (`add_`, setitem, any with
+/// `out=`) change their tensor, and so every view of it and whatever it was cut out of, at once as in a trace. Throws TraceError.
 Var callFunction(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
 /// The same for a method; the receiver is the first argument. The node is CallMethod and named after `function.display`.
 Var callMethod(const Function& function, std::vector<Var> arguments, Keywords keywords = {});
+
+/// While it lives, in-place operators on this thread give values and change nothing: for interpreters of recorded graphs and
+/// of archives, which follow themselves what shares memory. Off, `add_` changes its receiver. Scopes nest.
+class WritesAsValues {
+  public:
+    explicit WritesAsValues(bool on = true);
+    ~WritesAsValues();
+    WritesAsValues(const WritesAsValues&) = delete;
+    WritesAsValues& operator=(const WritesAsValues&) = delete;
+    static bool isOn();
+
+  private:
+    bool m_before;
+};
 
 /// Calls of functions of one name (`Function::display`) go elsewhere on this thread for as long as it lives; the last one
 /// made wins. While the replacement runs, the function is what it was before. Methods are not concerned.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/trace/at_once.h"
 #include "core/trace/live_object.h"
+#include "core/trace/memory.h"
 
 namespace sonde::trace {
 
@@ -58,6 +60,9 @@ ActiveTracer::~ActiveTracer() {
     m_tracer.m_currentClass.clear();
     m_tracer.m_frames.clear();
 }
+
+Tracer::Tracer() : m_memory(std::make_unique<Memory>(*this)) {}
+Tracer::~Tracer() = default;
 
 PausedTracing::PausedTracing() : m_before(std::exchange(tActive, nullptr)) {}
 PausedTracing::~PausedTracing() { tActive = m_before; }
@@ -115,7 +120,7 @@ void Tracer::begin(std::shared_ptr<Module> root) {
     m_failures.clear();
     m_flatResult = false;
     m_isTensor.clear();
-    m_rebound.clear();
+    m_memory->clear();
     m_constants.clear();
     m_leftBodies.clear();
     m_site = nullptr;
@@ -186,6 +191,7 @@ Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& ca
     if (parameter.fallback) m_graph->setArguments(expr, {std::move(fallback)});
     m_isTensor.resize(m_graph->nodeCount(), false);
     m_isTensor[node.index()] = parameter.isTensor;
+    m_memory->markPacked(node);  // what a model is run on lies in memory as it is read from files
     if (m_follower) m_follower->inputMade(node);
     return Var::proxy(*this, node);
 }
@@ -303,7 +309,7 @@ Var Tracer::callLeaf(Module& module, const std::string& path, std::vector<Var> a
     return result;
 }
 
-Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std::size_t& used) {
+Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std::vector<std::pair<NodeId, Var>>& inputs) {
     if (outer.isProxy()) {
         Frame& frame = m_frames.back();
         const std::string unique = frame.prefix + frame.names.unique(nameCandidate(name));
@@ -313,15 +319,16 @@ Var Tracer::insideOf(const Var& outer, BodyId body, const std::string& name, std
         expr.moduleClass = m_currentClass;
         m_isTensor.resize(m_graph->nodeCount(), false);
         m_isTensor[input.index()] = isTensor(outer.node());
+        if (m_memory->isPacked(current(outer.node()))) m_memory->markPacked(input);
+        inputs.emplace_back(input, outer);
         if (m_follower) m_follower->inputBound(input, current(outer.node()));
-        ++used;
         return Var::proxy(*this, input);
     }
     if (outer.kind() == Var::Kind::Value || !outer.hasProxy()) return outer;
     std::vector<Var> items;
     std::vector<std::pair<Value, Var>> entries;
     for (std::size_t i = 0; i < outer.items().size(); ++i) {
-        Var item = insideOf(outer.items()[i], body, name, used);
+        Var item = insideOf(outer.items()[i], body, name, inputs);
         if (outer.kind() == Var::Kind::Dict) {
             entries.emplace_back(outer.keys()[i], std::move(item));
         } else {
@@ -341,14 +348,18 @@ namespace {
 /// A module whose forward depends on the data: run on values when its turn comes.
 class ModuleCallable final : public graph::Callable {
   public:
-    ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator)
-        : m_forward(std::move(forward)), m_evaluator(std::move(evaluator)) {}
+    ModuleCallable(std::function<Var(std::span<const Var>)> forward, std::shared_ptr<const Evaluator> evaluator, bool isProgram)
+        : m_forward(std::move(forward)), m_evaluator(std::move(evaluator)), m_isProgram(isProgram) {}
 
     base::Result<std::vector<Value>> call(std::span<const Value> arguments) const override {
         const EvaluatorScope scope(m_evaluator);
         const PausedTracing paused;
+        // A graph shows no change of what a call is given, and a run leaves the model as it is.
+        const WritesAsValues changes(false);
+        const WriteProtection protection(m_isProgram ? std::span<const Value>() : arguments);
         try {
-            std::vector<Var> in(arguments.begin(), arguments.end());
+            std::vector<Var> in;
+            for (const Value& argument : arguments) in.emplace_back(m_isProgram ? copied(argument) : argument);
             const Var result = m_forward(in);
             return std::vector<Value>{result.toValue()};
         } catch (...) {
@@ -357,14 +368,22 @@ class ModuleCallable final : public graph::Callable {
     }
 
   private:
+    /// Nobody reads the inputs of a whole program behind it: it may write to copies.
+    static Value copied(const Value& value) {
+        if (!value.isTensor() || value.tensor().dtype() == tensor::DType::String) return value;
+        auto copy = value.tensor().clone();
+        return copy ? Value(std::move(*copy)) : value;
+    }
+
     std::function<Var(std::span<const Var>)> m_forward;
     std::shared_ptr<const Evaluator> m_evaluator;
+    bool m_isProgram;
 };
 
 }  // namespace
 
 std::shared_ptr<const graph::Callable> Tracer::runnable(std::function<Var(std::span<const Var>)> function) {
-    return std::make_shared<ModuleCallable>(std::move(function), EvaluatorScope::current());
+    return std::make_shared<ModuleCallable>(std::move(function), EvaluatorScope::current(), false);
 }
 
 void Tracer::recordInside(Module& module, const std::string& path, ExprId call, const std::vector<Var>& arguments,
@@ -375,20 +394,20 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     const NodeId node = m_graph->expr(call).outputs.front();
     const std::size_t depth = m_frames.size();
     std::string failure;
+    std::function<void()> changes;
     try {
         m_frames.push_back({body, scope, m_graph->node(node).name + '/', {}, {}, true});
         const std::vector<ForwardParameter> parameters = module.signature();
-        std::size_t used = 0;
+        std::vector<std::pair<NodeId, Var>> inputs;
         std::vector<Var> inner;
         for (std::size_t i = 0; i < arguments.size(); ++i) {
-            inner.push_back(insideOf(arguments[i], body, i < parameters.size() ? parameters[i].name : "args", used));
+            inner.push_back(insideOf(arguments[i], body, i < parameters.size() ? parameters[i].name : "args", inputs));
         }
         Keywords innerKeywords;
-        for (const auto& [name, value] : keywords) innerKeywords.emplace_back(name, insideOf(value, body, name, used));
-        m_graph->setResult(body, toArgument(module.forward(module.bound(std::move(inner), innerKeywords))));
-        m_frames.resize(depth);
-        if (m_follower) m_follower->recorded(call);
-        return;
+        for (const auto& [name, value] : keywords) innerKeywords.emplace_back(name, insideOf(value, body, name, inputs));
+        const MemoryMark mark = m_memory->mark();
+        const Var result = module.forward(module.bound(std::move(inner), innerKeywords));
+        changes = finishCall(call, mark, inputs, result, depth);
     } catch (...) {
         const TraceError error = TraceError::ofCurrentException();
         // Of modules that call each other too deeply the outermost leaf becomes opaque, and not one after the other.
@@ -396,6 +415,11 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
         failure = error.message();
     }
     m_frames.resize(depth);
+    if (changes) {
+        if (m_follower) m_follower->recorded(call);
+        changes();
+        return;
+    }
     m_graph->setResult(body, Argument::omitted());
     abandon(firstExpr);
     m_failures.emplace(path, failure);
@@ -409,8 +433,13 @@ void Tracer::makeOpaque(Module& module, ExprId call, const std::vector<Var>& arg
     m_graph->setArguments(call, std::move(settled));
     Expr& expr = m_graph->mutableExpr(call);
     expr.bodies.clear();
-    expr.callable = runnable(module.forwardFunction());
+    expr.callable = std::make_shared<ModuleCallable>(module.forwardFunction(), EvaluatorScope::current(), &module == m_root.get());
     if (m_follower) m_follower->recorded(call);
+    if (!followsInPlace()) return;
+    // What it gives may be what it was given, or a part of it.
+    const Var made = Var::proxy(*this, m_graph->expr(call).outputs.front());
+    for (const Var& argument : arguments) m_memory->share(made, argument, false);
+    for (const auto& [name, argument] : keywords) m_memory->share(made, argument, false);
 }
 
 void Tracer::abandon(std::size_t firstExpr) {
@@ -425,7 +454,7 @@ void Tracer::abandon(std::size_t firstExpr) {
     for (Frame& frame : m_frames) {
         std::erase_if(frame.parameters, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
     }
-    std::erase_if(m_rebound, [&](const auto& entry) { return m_graph->isErased(m_graph->node(entry.second).producer); });
+    m_memory->takeBack(firstExpr);
 }
 
 std::string Tracer::makeName(FxNames& names, std::string_view candidate) { return names.unique(nameCandidate(candidate)); }
@@ -465,22 +494,14 @@ Var Tracer::record(ExprKind kind, graph::OpKey op, std::string target, std::stri
     return outputs == 1 ? results.front() : Var::tuple(std::move(results));
 }
 
-NodeId Tracer::current(NodeId node) const {
-    for (auto found = m_rebound.find(node); found != m_rebound.end(); found = m_rebound.find(node)) node = found->second;
-    return node;
-}
-
-void Tracer::rebind(NodeId before, NodeId after) {
-    if (followsInPlace()) m_rebound[current(before)] = after;
-    else if (m_follower) m_follower->rebound(before, after);
-}
-
 Argument Tracer::toArgument(const Var& var) {
     switch (var.kind()) {
         case Var::Kind::Proxy:
             if (&var.tracer() != this) throw TraceError(TraceErrorKind::Runtime, "a proxy of another trace is used");
             return Argument::of(current(var.node()));
-        case Var::Kind::Value: break;
+        case Var::Kind::Value:
+            if (const Var now = m_memory->current(var); now.kind() != Var::Kind::Value) return toArgument(now);
+            break;
         default: {
             std::vector<Argument> items;
             items.reserve(var.items().size());
@@ -539,6 +560,8 @@ NodeId Tracer::attributeNode(const std::shared_ptr<const Slot>& slot, const std:
     m_graph->setConstant(node, Value(slot->value));
     m_graph->setType(node, tensor::TypeInfo::tensor(slot->value.dtype(), slot->value.shape()));
     m_isTensor[node.index()] = true;
+    if (slot->value.isContiguous()) m_memory->markPacked(node);
+    if (m_slotPaths.contains(slot.get())) m_memory->nameSlot(node, slot);
     if (m_follower) m_follower->recorded(m_graph->node(node).producer);
     return node;
 }

@@ -22,6 +22,10 @@
 
 namespace sonde::trace {
 
+class Memory;
+struct MemoryMark;
+struct OperatorCall;
+
 /// Parameters of the root's forward that are fixed for a trace, by name (reference 2, c5): a number, text or None becomes
 /// a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays symbolic.
 using ConcreteArguments = std::map<std::string, tensor::Value>;
@@ -46,8 +50,8 @@ class Tracer {
   public:
     using GraphPtr = std::shared_ptr<graph::InternalGraph>;
 
-    Tracer() = default;
-    virtual ~Tracer() = default;
+    Tracer();
+    virtual ~Tracer();
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
@@ -105,10 +109,31 @@ class Tracer {
     std::optional<tensor::Value> valueOf(graph::NodeId node, KnownUse use) { return known(current(node), use); }
     /// Reads of attributes (`x.shape`) and calls of methods (`x.size(0)`) that need no node; nothing: they are recorded.
     virtual std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments);
-    /// `x[i] = v` may be recorded. If not, it is the TypeError that fx gives.
+    /// `x[i] = v` of a proxy may be recorded. If not, it is the TypeError that fx gives.
     virtual bool recordsSetItem() const { return false; }
-    /// After an in-place operation later uses of `before` mean `after`.
-    void rebind(graph::NodeId before, graph::NodeId after);
+    /// A program calls an operator on proxies. What it writes is followed through all that shares the memory (see Memory).
+    Var called(OperatorCall call);
+    /// An in-place operation on this value is part of the program: the graph shows the tensor, or a module owns it.
+    virtual bool recordsWriteTo(const Var& var) const;
+    /// What tensors of the trace share memory.
+    Memory& memory() const { return *m_memory; }
+
+    // What Memory asks.
+    /// Tensor, int …, if it is known before a run.
+    virtual std::optional<tensor::ValueKind> kindOf(graph::NodeId node) const;
+    /// "node 'add_' (operation 3)": for messages.
+    virtual std::string placeOf(graph::NodeId node) const;
+    /// The node is of the body that is recorded into now.
+    virtual bool isRecordedHere(graph::NodeId node) const;
+    /// The node may be read in that body.
+    virtual bool isReachable(graph::NodeId node) const { (void)node; return true; }
+    /// A view with these shapes may show one element several times (expand). True if the shapes are not known.
+    virtual bool mayRepeat(graph::NodeId view, graph::NodeId base) const;
+    virtual std::size_t recordedExprs() const;
+    /// The node of a tensor that is a value: a read of the module's tensor, or a constant.
+    virtual graph::NodeId nodeOfValue(const Var& var);
+    /// The tensor of a module of the root that lies there; null if there is none.
+    std::shared_ptr<const Slot> slotOn(const tensor::Storage& storage) const;
     /// Asked at each expr; null: nothing is known. Must outlive the trace.
     void setSourceSite(const SourceSite* site) { m_site = site; }
 
@@ -171,8 +196,10 @@ class Tracer {
     virtual std::string makeName(FxNames& names, std::string_view candidate);
     graph::InternalGraph& graph() { return *m_graph; }
     graph::Argument toArgument(const Var& var);
-    /// What a node means now, after in-place operations.
+    /// What a node means now, after in-place operations. May record nodes.
     graph::NodeId current(graph::NodeId node) const;
+    /// An expr is recorded as it comes, without following what it writes.
+    Var recordedRaw(OperatorCall call);
 
   private:
     /// What is being recorded into: the main body, the inside of a leaf, a branch or the body of a loop.
@@ -196,7 +223,11 @@ class Tracer {
     Var callLeaf(Module& module, const std::string& path, std::vector<Var> arguments, Keywords keywords);
     void recordInside(Module& module, const std::string& path, graph::ExprId call, const std::vector<Var>& arguments,
                       const Keywords& keywords);
-    Var insideOf(const Var& outer, graph::BodyId body, const std::string& name, std::size_t& used);
+    /// Inputs of a body for the proxies in an argument; each is added to `inputs` with what it stands for.
+    Var insideOf(const Var& outer, graph::BodyId body, const std::string& name, std::vector<std::pair<graph::NodeId, Var>>& inputs);
+    std::function<void()> finishCall(graph::ExprId call, const MemoryMark& mark, const std::vector<std::pair<graph::NodeId, Var>>& inputs, const Var& result,
+                                     std::size_t depth);
+    Var furtherOutput(graph::ExprId call);
     void makeOpaque(Module& module, graph::ExprId call, const std::vector<Var>& arguments, const Keywords& keywords);
     /// Takes back every expr from this one on.
     void abandon(std::size_t firstExpr);
@@ -220,7 +251,7 @@ class Tracer {
     std::map<std::string, std::string> m_failures;
     std::optional<TraceError> m_failure;
     std::vector<bool> m_isTensor;                  ///< by node
-    std::unordered_map<graph::NodeId, graph::NodeId> m_rebound;
+    std::unique_ptr<Memory> m_memory;
     struct Constant {
         tensor::Tensor tensor;
         std::string path;

@@ -2,7 +2,9 @@
 
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
+#include "core/trace/at_once.h"
 #include "core/trace/error.h"
+#include "core/trace/memory.h"
 #include "core/trace/record.h"
 #include "core/trace/tracer.h"
 
@@ -47,6 +49,7 @@ Var Var::ellipsis() { return Var(Value::object(std::make_shared<tensor::Ellipsis
 
 Var Var::ofSlot(std::shared_ptr<const Slot> slot) {
     Var var(slot->value);
+    WriteProtection::noteRead(slot->value);
     var.m_slot = std::move(slot);
     return var;
 }
@@ -61,6 +64,10 @@ Var Var::proxy(Tracer& tracer, graph::NodeId node) {
 
 Tracer* Var::findTracer() const {
     if (m_kind == Kind::Proxy) return m_tracer;
+    if (m_kind == Kind::Value) {
+        Tracer* active = Tracer::active();
+        return active && active->memory().isLifted(value()) ? active : nullptr;
+    }
     if (m_items) {
         for (const Var& item : *m_items) {
             if (Tracer* tracer = item.findTracer()) return tracer;
@@ -69,8 +76,17 @@ Tracer* Var::findTracer() const {
     return nullptr;
 }
 
+Var Var::inTrace() const {
+    if (m_kind != Kind::Value) return *this;
+    Tracer* tracer = findTracer();
+    return tracer ? tracer->memory().current(*this) : *this;
+}
+
 Value Var::toValue() const {
-    if (m_kind == Kind::Value) return m_value;
+    if (m_kind == Kind::Value && findTracer()) {
+        throw TraceError(TraceErrorKind::Type, "the value of a tensor that the trace has written to is not known while tracing");
+    }
+    if (m_kind == Kind::Value) return value();
     if (m_kind == Kind::Proxy) {
         throw TraceError(TraceErrorKind::Type, "the value of a symbolic variable is not known while tracing");
     }
@@ -88,47 +104,50 @@ Value Var::toValue() const {
 }
 
 bool Var::toBool() const {
+    if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toBool();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Bool)) return Var(*value).toBool();
         throw TraceError(TraceErrorKind::ControlFlow, kControlFlowText);
     }
     if (m_kind != Kind::Value) return !m_items->empty();
-    switch (m_value.kind()) {
+    switch (value().kind()) {
         case ValueKind::None: return false;
         case ValueKind::Int:
         case ValueKind::Float:
-        case ValueKind::Bool: return m_value.number() != 0;
-        case ValueKind::String: return !m_value.toString().empty();
-        case ValueKind::Dict: return !m_value.dictItems().empty();
+        case ValueKind::Bool: return value().number() != 0;
+        case ValueKind::String: return !value().toString().empty();
+        case ValueKind::Dict: return !value().dictItems().empty();
         case ValueKind::Tensor:
-            if (m_value.tensor().numel() == 1) return m_value.tensor().toDouble(0) != 0;
-            throw TraceError(TraceErrorKind::Runtime, "the truth of a tensor with " + std::to_string(m_value.tensor().numel()) +
+            if (value().tensor().numel() == 1) return value().tensor().toDouble(0) != 0;
+            throw TraceError(TraceErrorKind::Runtime, "the truth of a tensor with " + std::to_string(value().tensor().numel()) +
                                                           " elements is ambiguous");
-        default: return !m_value.isListLike() || !m_value.items().empty();
+        default: return !value().isListLike() || !value().items().empty();
     }
 }
 
 std::int64_t Var::toInt() const {
+    if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toInt();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Int)) return Var(*value).toInt();
         throw TraceError(TraceErrorKind::IntConversion, "'Proxy' object cannot be interpreted as an integer");
     }
     if (m_kind == Kind::Value) {
-        if (m_value.kind() == ValueKind::Int) return m_value.toInt();
-        if (m_value.isNumber()) return static_cast<std::int64_t>(m_value.number());
-        if (m_value.isTensor() && m_value.tensor().numel() == 1) return m_value.tensor().toInt64(0);
+        if (value().kind() == ValueKind::Int) return value().toInt();
+        if (value().isNumber()) return static_cast<std::int64_t>(value().number());
+        if (value().isTensor() && value().tensor().numel() == 1) return value().tensor().toInt64(0);
     }
     throw TraceError(TraceErrorKind::Type, toValue().typeText() + " cannot be interpreted as an integer");
 }
 
 double Var::toFloat() const {
+    if (m_kind == Kind::Value && value().isTensor() && findTracer()) return inTrace().toFloat();
     if (m_kind == Kind::Proxy) {
         if (const auto value = m_tracer->valueOf(m_node, KnownUse::Float)) return Var(*value).toFloat();
         throw TraceError(TraceErrorKind::IntConversion, "a symbolic variable cannot be interpreted as a number");
     }
     if (m_kind == Kind::Value) {
-        if (m_value.isNumber()) return m_value.number();
-        if (m_value.isTensor() && m_value.tensor().numel() == 1) return m_value.tensor().toDouble(0);
+        if (value().isNumber()) return value().number();
+        if (value().isTensor() && value().tensor().numel() == 1) return value().tensor().toDouble(0);
     }
     throw TraceError(TraceErrorKind::Type, toValue().typeText() + " cannot be interpreted as a number");
 }
@@ -139,11 +158,11 @@ std::size_t Var::length() const {
         throw TraceError(TraceErrorKind::Length, "'len' is not supported in symbolic tracing by default: the length is not known");
     }
     if (m_kind != Kind::Value) return m_items->size();
-    if (m_value.isListLike()) return m_value.items().size();
-    if (m_value.kind() == ValueKind::Dict) return m_value.dictItems().size();
-    if (m_value.kind() == ValueKind::String) return m_value.toString().size();
-    if (m_value.isTensor() && m_value.tensor().rank() > 0) return static_cast<std::size_t>(m_value.tensor().dim(0));
-    throw TraceError(TraceErrorKind::Type, m_value.typeText() + " has no length");
+    if (value().isListLike()) return value().items().size();
+    if (value().kind() == ValueKind::Dict) return value().dictItems().size();
+    if (value().kind() == ValueKind::String) return value().toString().size();
+    if (value().isTensor() && value().tensor().rank() > 0) return static_cast<std::size_t>(value().tensor().dim(0));
+    throw TraceError(TraceErrorKind::Type, value().typeText() + " has no length");
 }
 
 std::vector<Var> Var::iterate() const {
@@ -182,16 +201,16 @@ std::size_t elementIndex(const Var& index, std::size_t size) {
 }  // namespace
 
 Var Var::operator[](const Var& index) const {
-    const bool plainIndex = index.m_kind == Kind::Value && index.m_value.isNumber();
+    const bool plainIndex = index.m_kind == Kind::Value && index.value().isNumber();
     if (plainIndex && (m_kind == Kind::List || m_kind == Kind::Tuple)) return (*m_items)[elementIndex(index, m_items->size())];
-    if (plainIndex && m_kind == Kind::Value && m_value.isListLike()) {
-        return Var(m_value.items()[elementIndex(index, m_value.items().size())]);
+    if (plainIndex && m_kind == Kind::Value && value().isListLike()) {
+        return Var(value().items()[elementIndex(index, value().items().size())]);
     }
     if (m_kind == Kind::Dict && index.m_kind == Kind::Value) {
         for (std::size_t i = 0; i < m_keys->size(); ++i) {
-            if (tensor::identical((*m_keys)[i], index.m_value)) return (*m_items)[i];
+            if (tensor::identical((*m_keys)[i], index.value())) return (*m_items)[i];
         }
-        throw TraceError(TraceErrorKind::Key, index.m_value.text());
+        throw TraceError(TraceErrorKind::Key, index.value().text());
     }
     return callFunction(kGetItem, {*this, index});
 }
@@ -205,12 +224,12 @@ Var Var::attr(std::string_view name) const {
 
 Var Var::withItem(const Var& index, const Var& value) const {
     constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", false, "prim"};
-    if (isProxy() && !m_tracer->recordsSetItem()) {
-        throw TraceError(TraceErrorKind::Type, "'Proxy' object does not support item assignment");
+    const bool isContainer = m_kind == Kind::List || m_kind == Kind::Tuple || m_kind == Kind::Dict;
+    if (isContainer) throw TraceError(TraceErrorKind::Type, "only items of tensors can be assigned");
+    if (isProxy() && !WritesAsValues::isOn() && !m_tracer->recordsSetItem()) {
+        throw TraceError(TraceErrorKind::Type, "'Proxy' object does not support item assignment: " + m_tracer->placeOf(m_node));
     }
-    const Var result = callFunction(kSetItem, {*this, index, value});
-    if (isProxy() && result.isProxy()) m_tracer->rebind(m_node, result.node());
-    return result;
+    return callFunction(kSetItem, {*this, index, value});
 }
 
 Var Var::method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op) const {

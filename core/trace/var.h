@@ -34,8 +34,11 @@ class Var {
     enum class Kind : std::uint8_t { Value, Proxy, List, Tuple, Dict, Slice };
 
     Var() = default;  ///< none
-    Var(tensor::Value value) : m_value(std::move(value)) {}
-    Var(tensor::Tensor tensor) : m_value(std::move(tensor)) {}
+    Var(tensor::Value value) {
+        if (value.isTensor()) m_tensor = std::make_shared<tensor::Value>(std::move(value));
+        else m_value = std::move(value);
+    }
+    Var(tensor::Tensor tensor) : m_tensor(std::make_shared<tensor::Value>(std::move(tensor))) {}
     Var(std::string text) : m_value(std::move(text)) {}
     Var(const char* text) : m_value(std::string(text)) {}
     template <std::same_as<bool> T>
@@ -63,12 +66,12 @@ class Var {
 
     Kind kind() const { return m_kind; }
     bool isProxy() const { return m_kind == Kind::Proxy; }
-    bool isNone() const { return m_kind == Kind::Value && m_value.isNone(); }
-    /// A proxy, or a container with one in it.
+    bool isNone() const { return m_kind == Kind::Value && !m_tensor && m_value.isNone(); }
+    /// A proxy, a tensor that became a node because the trace wrote to it, or a container with one in it.
     bool hasProxy() const { return findTracer() != nullptr; }
     Tracer* findTracer() const;
 
-    const tensor::Value& value() const { return m_value; }  ///< Kind::Value
+    const tensor::Value& value() const { return m_tensor ? *m_tensor : m_value; }  ///< Kind::Value
     /// The value with containers made of vars turned into containers of values. Throws for proxies.
     tensor::Value toValue() const;
     Tracer& tracer() const { return *m_tracer; }            ///< Kind::Proxy
@@ -88,20 +91,26 @@ class Var {
     /// The first n elements: n getitem nodes of a proxy, the elements themselves of a container.
     std::vector<Var> unpack(std::size_t n) const;
     Var operator[](const Var& index) const;
-    /// `x[index] = value`: a value that is x but there. On a proxy a setitem node, which later uses of x mean, too; the
-    /// TypeError of fx from tracers that do not record it.
+    /// `x[index] = value`, in place: x, whatever x was cut out of and every view of it show the value. Gives x. On a proxy a
+    /// setitem node.
     Var withItem(const Var& index, const Var& value) const;
+    /// For in-place operators that change a shape: every copy of this var, a tensor, is the same tensor.
+    void setTensor(tensor::Tensor tensor) const { *m_tensor = tensor::Value(std::move(tensor)); }
     /// Attribute read ("T", "shape"): a getattr node on a proxy.
     Var attr(std::string_view name) const;
-    /// Tensor method by name: recorded as CallMethod. The operator is aten::NAME (overload as in `op`, if given).
+    /// Tensor method by name, in place if it ends in `_`: recorded as CallMethod. The operator is aten::NAME (overload as in `op`, if given).
     Var method(std::string_view name, std::vector<Var> args, Keywords keywords, std::string_view op = {}) const;
     Var method(std::string_view name) const;
 
   private:
     static Var container(Kind kind, std::vector<Var> items);
 
+    /// Of a value that became a node of the running trace: that node; else this.
+    Var inTrace() const;
+
     Kind m_kind = Kind::Value;
     tensor::Value m_value;
+    std::shared_ptr<tensor::Value> m_tensor;  ///< of a tensor, instead of m_value: copies of a var are one tensor
     Tracer* m_tracer = nullptr;
     graph::NodeId m_node;
     std::shared_ptr<const std::vector<Var>> m_items;

@@ -70,6 +70,7 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
     auto self = std::static_pointer_cast<ScriptModule>(shared_from_this());
     return [self, &function](std::span<const Var> in) {
         const bool isOutermost = !ModuleState::current();
+        const trace::WritesAsValues values;  // views.h follows what shares memory
         const ModuleState::Scope state;
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) {

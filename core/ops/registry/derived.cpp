@@ -85,12 +85,32 @@ class RowsByBase {
 
 std::string renamed(const OpDef& row, const std::string& base) { return base + std::string(row.name.substr(baseOf(row.name).size())); }
 
-/// What is written back has the dtype of what it is written to.
-std::function<base::Result<void>(KernelContext&)> writingBack(std::function<base::Result<void>(KernelContext&)> kernel) {
-    return [kernel = std::move(kernel)](KernelContext& context) -> base::Result<void> {
+/// In place they give a tensor another shape.
+bool reforms(std::string_view base) {
+    return base == "as_strided" || base == "squeeze" || base == "unsqueeze" || base == "t" || base == "transpose" || base == "swapaxes" || base == "swapdims";
+}
+
+/// They put values of any type into a tensor; arithmetic must not turn floats into integers.
+bool takesAnyType(std::string_view base) {
+    return base == "copy" || base == "fill" || base == "fill_diagonal" || base == "masked_fill" || base == "masked_scatter" || base == "put" || base == "bernoulli" ||
+           base == "uniform" || base.starts_with("index_") || base.starts_with("scatter");
+}
+
+/// What is written back has the dtype of what it is written to, and its shape: nothing is broadcast there.
+std::function<base::Result<void>(KernelContext&)> writingBack(std::function<base::Result<void>(KernelContext&)> kernel, std::string_view base) {
+    return [kernel = std::move(kernel), keepsShape = !reforms(base), isArithmetic = !takesAnyType(base)](KernelContext& context) -> base::Result<void> {
         const DType dtype = context.value(0).isTensor() ? context.in(0).dtype() : DType::Undefined;
+        const tensor::Shape shape = context.value(0).isTensor() ? context.in(0).shape() : tensor::Shape{};
         SONDE_TRY(kernel(context));
         std::vector<Value> outputs = context.takeOutputs();
+        const bool isTensor = dtype != DType::Undefined && !outputs.empty() && outputs.front().isTensor();
+        if (keepsShape && isTensor && outputs.front().tensor().shape() != shape) {
+            return base::runError("output with shape " + shape.text() + " doesn't match the broadcast shape " + outputs.front().tensor().shape().text());
+        }
+        if (isArithmetic && isTensor && tensor::isFloating(outputs.front().tensor().dtype()) && !tensor::isFloating(dtype)) {
+            return base::runError("result type " + std::string(tensor::name(outputs.front().tensor().dtype())) + " can't be cast to the desired output type " +
+                           std::string(tensor::name(dtype)));
+        }
         if (!outputs.empty() && outputs.front().isTensor() && dtype != DType::Undefined && outputs.front().tensor().dtype() != dtype) {
             SONDE_ASSIGN(Tensor narrowed, outputs.front().tensor().cast(dtype));
             outputs.front() = Value(std::move(narrowed));
@@ -141,7 +161,8 @@ void defineDerived(Registry& registry) {
         OpDef copy = *row;
         copy.name = alias;
         if (baseOf(alias).ends_with('_')) {
-            copy.kernel = writingBack(row->kernel);
+            // transpose_ and the like are another shape of the same elements.
+            copy.kernel = writingBack(row->kernel, baseOf(alias).substr(0, baseOf(alias).size() - 1));
             copy.infer = inferringBack(row->infer);
         }
         rows.add(std::move(copy));
@@ -152,7 +173,7 @@ void defineDerived(Registry& registry) {
             if (registry.knows("aten", name) || row->parameters.empty() || row->parameters.front().type != "Tensor") continue;
             OpDef copy = *row;
             copy.name = kept(name);
-            copy.kernel = writingBack(row->kernel);
+            copy.kernel = writingBack(row->kernel, base);
             copy.infer = inferringBack(row->infer);
             rows.add(std::move(copy));
         }

@@ -38,6 +38,8 @@ class Interpreter {
             throw TraceError(TraceErrorKind::Assertion, "the graph " + m_graph.name() + " takes " + std::to_string(inputs.size() - 1) +
                                                             " tensors, not " + std::to_string(tensors.size()));
         }
+        // The graph has a value for each write.
+        const WritesAsValues values;
         m_watched = &watched;
         m_missing = m_graph.endPoints().size();
         setModule(inputs.front(), m_self.shared_from_this());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/trace/at_once.h"
+#include "core/trace/memory.h"
 #include "core/trace/traced_module/ordered_dict.h"
 #include "core/trace/traced_module/quantizer.h"
 
@@ -137,7 +139,10 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
         std::size_t leaf = 0;
         in[i] = inputsOf(in[i], parameters[i].name, false, leaf);
     }
-    const Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(), [&] { return source->forwardFunction()(in); });
+    const MemoryMark mark = memory().mark();
+    Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(), [&] { return source->forwardFunction()(in); });
+    // Nobody reads what the whole program was given after its end.
+    if (parent) m_effects[graph.get()] = takeEffects(mark, returned);
     result = valueIn(returned);
 
     const Operand operand = operandOf(returned);
@@ -168,10 +173,15 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
         if (!argument.isProxy()) {
             value = argument.value();
         } else {
-            value = m_known[current(argument.node()).index()].value;
+            const NodeId outer = current(argument.node());
+            value = m_known[outer.index()].value;
         }
         if (value) GraphBuilder::setType(*node, tensor::TypeInfo::of(*value));
-        return varOf(node, std::move(value));
+        const bool isPacked = !argument.isProxy() || memory().isPacked(current(argument.node()));
+        const Var input = varOf(node, std::move(value));
+        if (isPacked) memory().markPacked(input.node());
+        here.inputs.emplace_back(input.node(), argument);
+        return input;
     }
     // The same leaves in the same order as in the structure of the arguments.
     const Structure structure = Structure::of(argument);
@@ -232,6 +242,7 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     }
     if (path.empty()) throw TraceError(TraceErrorKind::NotImplemented, "a module that calls itself cannot be recorded as a traced module");
     const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
+    checkTensors(module);
     if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
 
     TracedNode* callee = moduleNode(path);
@@ -247,7 +258,10 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     const TracedModule::Entry* entry = child->findEntry(module.forwardName(), structure);
     if (entry) {
         const Structure outDef = entry->outDef;
-        return callModule(module, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt);
+        const GraphEffects effects = m_effects[entry->graph.get()];
+        // What the graph gives beside its result only the graph knows.
+        Module& called = effects.anyWrite() ? static_cast<Module&>(*child) : module;
+        return applied(effects, settledArguments, callModule(called, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt));
     }
     Value result;
     const std::string qualname = callee->qualname();
@@ -256,7 +270,8 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
     const TracedModule::Entry made =
         recordGraph(module.shared_from_this(), child, name, qualname, frame().graph, settledArguments, structure, result);
     GraphBuilder::setModuleType(*callee, "Module");
-    return callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result));
+    const GraphEffects effects = m_effects[made.graph.get()];
+    return applied(effects, settledArguments, callModule(module, callee, settledArguments, made.graph.get(), &made.outDef, std::move(result)));
 }
 
 /// A module that is no part of the one that is traced: a built-in one is kept as a constant, another one's forward is
@@ -273,9 +288,13 @@ Var TracedModuleTracer::external(Module& module, std::vector<Var> arguments, con
 
 Value TracedModuleTracer::runPaused(Module& module, const CallArguments& arguments) {
     std::vector<Var> in;
-    for (const Var& argument : gathered(module.signature(), arguments)) in.emplace_back(valueIn(argument));
+    std::vector<Value> values;
+    for (const Var& argument : gathered(module.signature(), arguments)) values.push_back(valueIn(argument));
+    for (const Value& value : values) in.emplace_back(value);
     const auto function = module.forwardFunction();
     const PausedTracing paused;
+    const WritesAsValues changes(false);
+    const WriteProtection protection(values);
     return function(in).toValue();
 }
 
@@ -308,6 +327,7 @@ Var TracedModuleTracer::callModule(Module& module, TracedNode* callee, const Cal
     Structure structure;
     const Var made = outputsOf(*call, *result, base, qualname, structure);
     GraphBuilder::setOutDef(*call, std::move(structure));
+    if (!inner) shareWithArguments(made, arguments);
     if (const auto* quantizer = dynamic_cast<const Quantizer*>(&module)) {
         for (TracedNode* node : call->outputs()) GraphBuilder::setQuantParams(*node, quantizer->quantParams());
     }
@@ -364,7 +384,8 @@ Var TracedModuleTracer::varOf(TracedNode* node, std::optional<Value> value) {
 
 TracedNode* TracedModuleTracer::nodeOf(const Var& var) const {
     if (!var.isProxy() || &var.tracer() != this) return nullptr;
-    return m_known[current(var.node()).index()].node;
+    const NodeId node = current(var.node());
+    return m_known[node.index()].node;
 }
 
 Operand TracedModuleTracer::operandOf(const Value& value) {
@@ -387,7 +408,8 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
     switch (var.kind()) {
         case Var::Kind::Proxy: {
             if (&var.tracer() != this) throw TraceError(TraceErrorKind::Runtime, "a proxy of another trace is used");
-            const Known& known = m_known[current(var.node()).index()];
+            const NodeId node = current(var.node());
+            const Known known = m_known[node.index()];
             if (&known.node->graph() == frame().graph) return Operand(known.node);
             // Captured from a module further out: here it is a constant.
             if (!known.value) throw TraceError(TraceErrorKind::Runtime, "'" + known.node->name() + "' is a value of another graph");
@@ -397,6 +419,7 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
             return Operand(*known.value);
         }
         case Var::Kind::Value: {
+            if (const Var now = memory().current(var); now.kind() != Var::Kind::Value) return operandOf(now);
             if (!var.value().isTensor() || !var.slot()) {
                 if (var.value().kind() == ValueKind::Object) Structure::of(var);  // refuses types that are not registered
                 return operandOf(var.value());
@@ -416,17 +439,16 @@ Operand TracedModuleTracer::operandOf(const Var& var) {
 }
 
 bool TracedModuleTracer::hasUnknown(const Var& var) const {
-    if (var.isProxy()) return !m_known[current(var.node()).index()].value.has_value();
-    if (var.kind() == Var::Kind::Value) return false;
-    return std::ranges::any_of(var.items(), [&](const Var& item) { return hasUnknown(item); });
+    const Var now = memory().current(var);
+    if (now.isProxy()) return !m_known[now.node().index()].value.has_value();
+    if (now.kind() == Var::Kind::Value) return false;
+    return std::ranges::any_of(now.items(), [&](const Var& item) { return hasUnknown(item); });
 }
 
-Value TracedModuleTracer::valueIn(const Var& var) const {
+Value TracedModuleTracer::valueIn(const Var& given) const {
+    const Var var = memory().current(given);
     if (var.kind() == Var::Kind::Value) return var.value();
-    if (var.isProxy()) {
-        const Known& known = m_known[current(var.node()).index()];
-        return known.value.value_or(Value());
-    }
+    if (var.isProxy()) return m_known[var.node().index()].value.value_or(Value());
     std::vector<Var> items;
     for (const Var& item : var.items()) items.emplace_back(valueIn(item));
     switch (var.kind()) {
@@ -442,7 +464,8 @@ Value TracedModuleTracer::valueIn(const Var& var) const {
 
 std::optional<Var> TracedModuleTracer::answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) {
     // Who has an evaluator records the question.
-    const std::optional<Value>& value = m_known[current(arguments.front().node()).index()].value;
+    const NodeId node = current(arguments.front().node());
+    const std::optional<Value>& value = m_known[node.index()].value;
     if (EvaluatorScope::current() || isCall || !value || !value->isTensor()) return std::nullopt;
     if (name == "ndim") return Var(value->tensor().rank());
     if (name == "shape") return Var(value->tensor().shape().dims());
@@ -453,7 +476,10 @@ Var TracedModuleTracer::parameterRead(const std::shared_ptr<const Slot>& slot) {
     if (m_modules.empty()) return Var::ofSlot(slot);
     const auto path = frame().paths.of(slot.get());
     if (!path) return Var::ofSlot(slot);
-    return varOf(slotNode(*slot, *path), Value(slot->value));
+    const Var read = varOf(slotNode(*slot, *path), Value(slot->value));
+    memory().nameSlot(read.node(), slot);
+    if (slot->value.isContiguous()) memory().markPacked(read.node());
+    return read;
 }
 
 void TracedModuleTracer::attributeAssigned(const Module* module, const Slot* slot) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/trace/memory.h"
 #include "core/trace/traced_module.h"
 #include "core/trace/traced_module/path_index.h"
 #include "core/trace/tracer.h"
@@ -20,6 +21,7 @@ class TracedModuleTracer final : public Tracer {
     /// Goes on with a graph that is there; what is recorded comes behind its body.
     void beginEditing(ModuleGraph& graph);
     Var varOf(TracedNode* node, std::optional<tensor::Value> value);
+    /// Null for what is no proxy of this tracer. Records a node if what it shows was changed in place.
     TracedNode* nodeOf(const Var& var) const;
     /// Called for every value that gets a node.
     std::function<void(TracedNode&)> onNode;
@@ -37,6 +39,14 @@ class TracedModuleTracer final : public Tracer {
     bool knowsValues() const override { return true; }
     bool recordsSetItem() const override { return true; }
     std::optional<Var> answer(std::string_view name, bool isCall, const std::vector<Var>& arguments) override;
+    bool recordsWriteTo(const Var& var) const override;
+    std::optional<tensor::ValueKind> kindOf(graph::NodeId node) const override;
+    std::string placeOf(graph::NodeId node) const override;
+    bool isRecordedHere(graph::NodeId node) const override;
+    bool isReachable(graph::NodeId node) const override { return isRecordedHere(node); }
+    bool mayRepeat(graph::NodeId view, graph::NodeId base) const override;
+    std::size_t recordedExprs() const override { return 0; }  // nothing is taken back
+    graph::NodeId nodeOfValue(const Var& var) override;
 
   protected:
     std::optional<tensor::Value> known(graph::NodeId node, KnownUse use) override;
@@ -52,11 +62,19 @@ class TracedModuleTracer final : public Tracer {
         std::unordered_map<const Module*, std::string> lastRead;     ///< path by which a module was read last
         std::unordered_map<const Module*, std::vector<std::string>> pendingReads;  ///< not called yet; the last is called first
         std::vector<std::pair<tensor::Tensor, TracedNode*>> constants;
+        std::vector<std::pair<graph::NodeId, Var>> inputs;           ///< tensors, and what they are where it is called
 
         Frame(std::shared_ptr<Module> from, std::shared_ptr<TracedModule> into, ModuleGraph& recorded)
             : source(std::move(from)), target(std::move(into)), graph(&recorded), paths(source) {}
         /// Below the source: as last read, or the first there is.
         std::optional<std::string> pathOf(const Module& module);
+    };
+    /// What a graph does to the tensors that it is given: they come out as further results.
+    struct GraphEffects {
+        std::vector<std::size_t> inputs;                       ///< tensors that are written
+        std::vector<std::pair<std::size_t, bool>> shared;      ///< tensors that the result is (true) or may show a part of
+        std::vector<std::shared_ptr<const Slot>> slots;        ///< of the module: written
+        bool anyWrite() const { return !inputs.empty() || !slots.empty(); }
     };
     struct Known {
         TracedNode* node;
@@ -79,6 +97,12 @@ class TracedModuleTracer final : public Tracer {
     Var callModule(Module& module, TracedNode* callee, const CallArguments& arguments, ModuleGraph* inner, const Structure* outDef,
                    std::optional<tensor::Value> result);
     tensor::Value runPaused(Module& module, const CallArguments& arguments);
+    /// What the graph of the frame has done to its inputs; they become further results.
+    GraphEffects takeEffects(const MemoryMark& mark, Var& returned);
+    /// The caller's tensors after a call: `made` without the further results.
+    Var applied(const GraphEffects& effects, const CallArguments& arguments, const Var& made);
+    void checkTensors(Module& module);
+    void shareWithArguments(const Var& made, const CallArguments& arguments);
     Var external(Module& module, std::vector<Var> arguments, const Keywords& keywords);
 
     TracedNode* moduleNode(const std::string& path);
@@ -109,6 +133,7 @@ class TracedModuleTracer final : public Tracer {
     std::set<std::pair<const TracedNode*, KnownUse>> m_guarded;
     std::map<std::pair<const TracedModule*, std::string>, std::shared_ptr<TracedModule>> m_children;
     std::set<const Module*> m_shells;  ///< modules that this trace made
+    std::map<const ModuleGraph*, GraphEffects> m_effects;
 };
 
 /// Asks for nothing but the size of a tensor: size, shape, dim, numel, len.

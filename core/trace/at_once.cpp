@@ -1,0 +1,283 @@
+#include "core/trace/at_once.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "core/graph/memory.h"
+#include "core/trace/error.h"
+#include "core/trace/memory.h"
+
+namespace sonde::trace {
+
+using graph::MemoryEffect;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+thread_local WriteProtection* tProtection = nullptr;
+
+[[noreturn]] void fail(const std::string& text) { throw TraceError(TraceErrorKind::Runtime, text); }
+
+const Tensor* tensorOf(const Var& var) { return var.kind() == Var::Kind::Value && var.value().isTensor() ? &var.value().tensor() : nullptr; }
+
+template <typename Visit>
+void visitTensors(const Value& value, Visit&& visit) {
+    if (value.isTensor()) visit(value.tensor());
+    if (value.isListLike()) std::ranges::for_each(value.items(), [&](const Value& item) { visitTensors(item, visit); });
+    if (value.kind() == tensor::ValueKind::Dict) {
+        for (const auto& [key, item] : value.dictItems()) visitTensors(item, visit);
+    }
+}
+
+/// Strides with which `base` shows its elements in row-major order in another shape; none if it cannot without a copy.
+std::optional<std::vector<std::int64_t>> stridesFor(const Tensor& base, const Shape& shape) {
+    if (base.numel() != shape.numel() || base.numel() == 0) return std::nullopt;
+    // Runs of the base's dimensions that lie one behind the other, each cut into dimensions of the new shape, from the back.
+    std::vector<std::int64_t> strides(shape.rank(), 1);
+    auto next = static_cast<std::ptrdiff_t>(shape.rank()) - 1;
+    std::int64_t count = 1;
+    std::int64_t stride = base.rank() == 0 ? 1 : base.strides().back();
+    for (auto axis = static_cast<std::ptrdiff_t>(base.rank()) - 1; axis >= 0; --axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        count *= base.dim(at);
+        const bool joins = axis > 0 && (base.dim(at - 1) == 1 || base.strides()[at - 1] == count * stride);
+        if (joins) continue;
+        std::int64_t taken = 1;
+        while (next >= 0 && (taken < count || shape[static_cast<std::size_t>(next)] == 1)) {
+            strides[static_cast<std::size_t>(next)] = taken * stride;
+            taken *= shape[static_cast<std::size_t>(next--)];
+        }
+        if (taken != count) return std::nullopt;
+        if (axis > 0) stride = base.strides()[at - 1];
+        count = 1;
+    }
+    return strides;
+}
+
+/// The part of `base` whose elements have these numbers in row-major order, if strides can say it.
+std::optional<Tensor> partOf(const Tensor& base, const Tensor& numbers) {
+    const Tensor packed = numbers.contiguous().value();
+    const auto placeOf = [&](std::int64_t i) { return base.elementOffset(packed.data<std::int64_t>()[i]); };
+    std::vector<std::int64_t> strides(numbers.rank(), 1);
+    std::int64_t step = 1;
+    for (std::size_t axis = numbers.rank(); axis-- > 0;) {
+        if (numbers.dim(axis) > 1) strides[axis] = placeOf(step) - placeOf(0);
+        step *= numbers.dim(axis);
+    }
+    const Tensor part = Tensor::onStorage(base.dtype(), numbers.shape(), strides, base.storage(), base.offsetElements() + placeOf(0));
+    for (std::int64_t i = 0; i < numbers.numel(); ++i) {
+        if (part.elementOffset(i) + placeOf(0) != placeOf(i)) return std::nullopt;
+    }
+    return part;
+}
+
+Value evaluated(const Function& function, std::span<const Value> values, std::span<const std::pair<std::string, Value>> named) {
+    const auto evaluator = EvaluatorScope::current();
+    if (!evaluator) fail("'" + std::string(function.display) + "' would have to be computed at once, and there is no evaluator");
+    auto results = evaluator->evaluate({std::string(function.domain), std::string(function.op), 0}, values, named, function.outputs);
+    if (!results) fail(results.error().text());
+    return function.outputs == 1 ? std::move(results->front()) : Value::tuple(std::move(*results));
+}
+
+struct CallValues {
+    std::vector<Value> arguments;
+    std::vector<std::pair<std::string, Value>> keywords;
+
+    CallValues(const std::vector<Var>& given, const Keywords& named) {
+        for (const Var& argument : given) arguments.push_back(argument.toValue());
+        for (const auto& [name, argument] : named) keywords.emplace_back(name, argument.toValue());
+    }
+    bool uses(const Tensor& tensor) const {
+        bool found = false;
+        const auto compare = [&](const Tensor& argument) { found = found || argument.storage() == tensor.storage(); };
+        for (const Value& value : arguments) visitTensors(value, compare);
+        for (const auto& [name, value] : keywords) visitTensors(value, compare);
+        return found;
+    }
+};
+
+/// Whatever a result shares with an argument is copied.
+Value withOwnMemory(const Value& result, const CallValues& call) {
+    if (result.isTensor()) {
+        if (!call.uses(result.tensor())) return result;
+        auto copy = result.tensor().clone();
+        if (!copy) fail(copy.error().text());
+        return Value(std::move(*copy));
+    }
+    if (!result.isListLike() || result.kind() == tensor::ValueKind::Sequence) return result;
+    tensor::ValueList items;
+    for (const Value& item : result.items()) items.push_back(withOwnMemory(item, call));
+    return result.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
+}
+
+/// A view as the kernel gave it shows a copy: the same part of the base itself.
+Value asView(const Value& result, const Tensor& base, const Function& function, const CallValues& call, std::optional<std::size_t> item) {
+    if (result.isListLike()) {
+        tensor::ValueList items;
+        for (std::size_t i = 0; i < result.items().size(); ++i) items.push_back(asView(result.items()[i], base, function, call, i));
+        return result.kind() == tensor::ValueKind::Tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
+    }
+    if (!result.isTensor() || result.tensor().storage() == base.storage() || result.tensor().numel() == 0) return result;
+    const Tensor& copy = result.tensor();
+    if (copy.dtype() != base.dtype()) return result;
+    if (keepsOrder(function.op) || graph::withoutOverload(function.op) == "contiguous") {
+        if (const auto strides = stridesFor(base, copy.shape()); strides && keepsOrder(function.op)) {
+            return Value(Tensor::onStorage(base.dtype(), copy.shape(), *strides, base.storage(), base.offsetElements()));
+        }
+        return result;
+    }
+    Tensor numbers = Tensor::zeros(tensor::DType::Int64, base.shape()).value();
+    std::iota(numbers.mutableData<std::int64_t>(), numbers.mutableData<std::int64_t>() + numbers.numel(), 0);
+    std::vector<Value> arguments = call.arguments;
+    arguments.front() = Value(std::move(numbers));
+    const Value part = evaluated(function, arguments, call.keywords);
+    const Value& own = item ? part.items().at(*item) : part;
+    if (!own.isTensor() || own.tensor().dtype() != tensor::DType::Int64) return result;
+    const auto view = partOf(base, own.tensor());
+    return view ? Value(*view) : result;
+}
+
+bool repeatsElements(const Tensor& tensor) {
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+        if (tensor.dim(axis) > 1 && tensor.strides()[axis] == 0) return true;
+    }
+    return false;
+}
+
+void copyInto(const Tensor& source, Tensor target) {
+    const Tensor packed = source.contiguous().value();
+    std::byte* base = target.mutableBytes();
+    const std::size_t item = tensor::itemSize(target.dtype());
+    if (target.isContiguous()) {
+        std::memmove(base, packed.bytes(), packed.sizeBytes());
+        return;
+    }
+    for (std::int64_t i = 0; i < target.numel(); ++i) {
+        std::memcpy(base + target.elementOffset(i) * static_cast<std::int64_t>(item), packed.bytes() + static_cast<std::size_t>(i) * item, item);
+    }
+}
+
+void checkWritable(const Tensor& tensor, std::string_view operation) {
+    if (repeatsElements(tensor)) {
+        fail("unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please clone() the tensor "
+             "before performing the operation.");
+    }
+    if (WriteProtection::covers(tensor)) {
+        fail(std::string(operation) + " changes a tensor of the caller or of a module in place: a module that runs on values cannot do that in a graph");
+    }
+    if (!tensor.storage()->writable() || tensor.dtype() == tensor::DType::String) fail(std::string(operation) + " would change the memory of a file; clone() the tensor before");
+}
+
+Value inDType(const Value& value, tensor::DType dtype, std::string_view operation) {
+    const Tensor& tensor = value.tensor();
+    if (tensor.dtype() == dtype) return value;
+    if (tensor::isFloating(tensor.dtype()) && !tensor::isFloating(dtype)) {
+        fail(std::string(operation) + ": result type " + std::string(tensor::name(tensor.dtype())) + " can't be cast to the desired output type " +
+             std::string(tensor::name(dtype)));
+    }
+    auto cast = tensor.cast(dtype);
+    if (!cast) fail(cast.error().text());
+    return Value(std::move(*cast));
+}
+
+/// unsqueeze_ and the like: every name of the tensor sees its new shape.
+Var reformAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
+    static const std::set<std::string, std::less<>> known{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_"};
+    const std::string base(graph::withoutOverload(function.op));
+    const std::string display(function.display);
+    if (base == "detach_" || base == "requires_grad_") return arguments.front();
+    if (!known.contains(base)) fail(display + " gives a tensor another memory: not supported");
+    if (arguments.front().slot()) fail(display + " would change the shape of a module's tensor: not supported");
+    std::string op = base.substr(0, base.size() - 1) + std::string(function.op.substr(base.size()));
+    if (base == "transpose_" || base == "swapaxes_" || base == "swapdims_") op = "transpose.int";
+    const Var view = callAtOnce(Function{op, function.display, function.target}, arguments, keywords);
+    arguments.front().setTensor(*tensorOf(view));
+    return arguments.front();
+}
+
+}  // namespace
+
+Var evaluateAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
+    const CallValues call(arguments, keywords);
+    return Var(evaluated(function, call.arguments, call.keywords));
+}
+
+Var callAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
+    const CallValues call(arguments, keywords);
+    const Value result = evaluated(function, call.arguments, call.keywords);
+    const Tensor* base = call.arguments.empty() || !call.arguments.front().isTensor() ? nullptr : &call.arguments.front().tensor();
+    if (!base) return Var(result);
+    const OperatorCall called(graph::ExprKind::CallFunction, function, arguments, keywords);
+    switch (linkOf(called, nullptr, base->isContiguous())) {
+        case Link::None: return Var(withOwnMemory(result, call));
+        case Link::Same: return Var(Value(*base));
+        case Link::View:
+        case Link::Parts: return Var(asView(result, *base, function, call, std::nullopt));
+        default: break;
+    }
+    const Var* copies = called.argument(3, "copy");
+    const std::string_view name = graph::withoutOverload(function.op);
+    if (name == "to" && copies && copies->kind() == Var::Kind::Value && copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
+        return Var(withOwnMemory(result, call));
+    }
+    return Var(keepsOrder(function.op) ? asView(result, *base, function, call, std::nullopt) : result);
+}
+
+Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
+    const auto out = std::ranges::find_if(keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    if (out == keywords.end() && graph::memoryEffect(function.domain, function.op).reforms) return reformAtOnce(function, arguments, keywords);
+    const Var& target = out == keywords.end() ? arguments.front() : out->second;
+    const Tensor* memory = tensorOf(target);
+    if (!memory) throw TraceError(TraceErrorKind::Type, "only a tensor can be changed in place, not " + target.toValue().typeText());
+    checkWritable(*memory, function.display);
+    Keywords named = keywords;
+    std::erase_if(named, [](const auto& entry) { return entry.first == "out"; });
+    const std::string op = out == keywords.end() ? std::string(function.op) : functionalOverload({std::string(function.domain), std::string(function.op), 0}, arguments);
+    const Var made = evaluateAtOnce(Function{op, function.display, function.target, true, function.domain, 1}, arguments, named);
+    if (!tensorOf(made)) throw TraceError(TraceErrorKind::Type, std::string(function.display) + " does not give a tensor");
+    const Value result = inDType(made.value(), memory->dtype(), function.display);
+    if (result.tensor().shape() != memory->shape()) {
+        fail("output with shape " + memory->shape().text() + " doesn't match the broadcast shape " + result.tensor().shape().text());
+    }
+    copyInto(result.tensor(), *memory);
+    return target;
+}
+
+std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& arguments) {
+    const std::string base(graph::withoutOverload(op.name));
+    const bool isOutForm = op.name.ends_with("out");
+    if (!isOutForm && op.name != base) return op.name;
+    const auto evaluator = EvaluatorScope::current();
+    const bool isScalar = arguments.size() > 1 && arguments[1].kind() == Var::Kind::Value && arguments[1].value().isNumber();
+    for (const char* overload : {"", isScalar ? ".Scalar" : ".Tensor", isScalar ? ".Tensor_Scalar" : ".Tensor_Tensor", ".self", ".dim", ".int"}) {
+        if (evaluator && !evaluator->parameterNames({op.domain, base + overload, op.version}).empty()) return base + overload;
+    }
+    return isOutForm ? base : op.name;
+}
+
+WriteProtection::WriteProtection(std::span<const Value> values) : m_outer(std::exchange(tProtection, this)) {
+    for (const Value& value : values) protect(value);
+}
+WriteProtection::~WriteProtection() { tProtection = m_outer; }
+
+void WriteProtection::protect(const Value& value) {
+    visitTensors(value, [this](const Tensor& tensor) { m_storages.insert(tensor.storage().get()); });
+}
+
+void WriteProtection::noteRead(const Tensor& tensor) {
+    if (tProtection) tProtection->m_storages.insert(tensor.storage().get());
+}
+
+bool WriteProtection::covers(const Tensor& tensor) {
+    for (const WriteProtection* at = tProtection; at; at = at->m_outer) {
+        if (at->m_storages.contains(tensor.storage().get())) return true;
+    }
+    return false;
+}
+
+}  // namespace sonde::trace

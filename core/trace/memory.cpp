@@ -1,0 +1,530 @@
+#include "core/trace/memory.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/graph/memory.h"
+#include "core/trace/at_once.h"
+#include "core/trace/error.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::trace {
+
+using graph::NodeId;
+using tensor::Tensor;
+using tensor::Value;
+
+namespace {
+
+constexpr const char* kMayShare = "shares memory with a tensor that was changed in place, or not: that depends on layouts or types which only a run knows";
+
+bool sameGeometry(const Tensor& a, const Tensor& b) {
+    return a.storage() == b.storage() && a.offsetElements() == b.offsetElements() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+/// Row-major positions in the storage, counted from `first`.
+Tensor positionsOf(const Tensor& tensor, std::int64_t first) {
+    Tensor positions = Tensor::zeros(tensor::DType::Int64, tensor.shape()).value();
+    auto* at = positions.mutableData<std::int64_t>();
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) at[i] = tensor.offsetElements() + tensor.elementOffset(i) - first;
+    return positions;
+}
+
+bool repeatsElements(const Tensor& tensor) {
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+        if (tensor.dim(axis) > 1 && tensor.strides()[axis] == 0) return true;
+    }
+    return false;
+}
+
+/// The proxies in a result, each with its place in a list.
+void visitProxies(const Var& var, const std::function<void(const Var&)>& visit) {
+    if (var.isProxy()) visit(var);
+    else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
+}
+
+Var rebuilt(const Var& container, std::vector<Var> items) {
+    switch (container.kind()) {
+        case Var::Kind::List: return Var::list(std::move(items));
+        case Var::Kind::Tuple: return Var::tuple(std::move(items));
+        case Var::Kind::Slice: return Var::slice(items[0], items[1], items[2]);
+        default: break;
+    }
+    std::vector<std::pair<Value, Var>> entries;
+    for (std::size_t i = 0; i < items.size(); ++i) entries.emplace_back(container.keys()[i], std::move(items[i]));
+    return Var::dict(std::move(entries));
+}
+
+}  // namespace
+
+void Memory::clear() {
+    m_cells.clear();
+    m_slots.clear();
+    m_slotOf.clear();
+    m_lifted.clear();
+    m_rawWritten.clear();
+    m_packed.clear();
+    m_undo.clear();
+    m_changed.clear();
+    m_serial = 0;
+}
+
+void Memory::refuse(NodeId node, const std::string& what) const {
+    throw TraceError(TraceErrorKind::Runtime, m_tracer.placeOf(node) + " " + what);
+}
+
+// --- cells ----------------------------------------------------------------------------------------------------------
+
+void Memory::bind(NodeId node, CellPtr cell) {
+    m_undo.emplace_back(m_tracer.recordedExprs(), [this, node, before = m_cells[node]] { m_cells[node] = before; });
+    m_cells[node] = std::move(cell);
+}
+
+void Memory::change(const CellPtr& cell) {
+    m_undo.emplace_back(m_tracer.recordedExprs(), [cell, before = *cell] { *cell = before; });
+    m_changed.push_back(cell);
+}
+
+void Memory::takeBack(std::size_t exprs) {
+    while (!m_undo.empty() && m_undo.back().first > exprs) {
+        m_undo.back().second();
+        m_undo.pop_back();
+    }
+}
+
+Memory::CellPtr Memory::makeCell(NodeId node) {
+    auto cell = std::make_shared<Cell>();
+    cell->node = node;
+    cell->serial = ++m_serial;
+    return cell;
+}
+
+Memory::CellPtr Memory::findCell(NodeId node) const {
+    if (const auto found = m_cells.find(node); found != m_cells.end() && found->second) return found->second;
+    const auto slot = m_slotOf.find(node);
+    if (slot == m_slotOf.end()) return nullptr;
+    const auto known = m_slots.find(slot->second.get());
+    return known == m_slots.end() ? nullptr : known->second;
+}
+
+Memory::CellPtr Memory::cellOf(NodeId node) {
+    if (CellPtr known = findCell(node)) {
+        // As long as nothing is written each body reads a module's tensor by a node of its own.
+        if (known->slot && known->version == 0) known->node = node;
+        return known;
+    }
+    CellPtr cell = makeCell(node);
+    if (const auto slot = m_slotOf.find(node); slot != m_slotOf.end()) {
+        cell->slot = slot->second;
+        rememberSlot(slot->second, cell);
+    } else {
+        bind(node, cell);
+    }
+    return cell;
+}
+
+void Memory::rememberSlot(const std::shared_ptr<const Slot>& slot, const CellPtr& cell) {
+    m_undo.emplace_back(m_tracer.recordedExprs(), [this, key = slot.get()] { m_slots.erase(key); });
+    m_slots[slot.get()] = cell;
+}
+
+Memory::CellPtr Memory::cellOf(const Var& var) {
+    if (var.isProxy()) return cellOf(var.node());
+    if (var.kind() == Var::Kind::Value && var.value().isTensor()) return lift(var);
+    throw TraceError(TraceErrorKind::Type, "only a tensor can be changed in place");
+}
+
+/// A tensor that is a value becomes a node, and with it whatever else shows its storage.
+Memory::CellPtr Memory::lift(const Var& var) {
+    const Tensor& tensor = var.value().tensor();
+    const tensor::Storage* storage = tensor.storage().get();
+    if (!m_lifted.contains(storage)) {
+        const std::shared_ptr<const Slot> slot = var.slot() ? var.slot() : m_tracer.slotOn(*storage);
+        Lifted lifted;
+        const std::size_t bytes = tensor::itemSize(tensor.dtype());
+        if (slot) {
+            lifted.whole = slot->value;
+        } else if (tensor.isContiguous() && tensor.sizeBytes() == storage->sizeBytes()) {
+            lifted.whole = tensor;
+        } else {
+            const auto count = static_cast<std::int64_t>(storage->sizeBytes() / std::max<std::size_t>(bytes, 1));
+            lifted.whole = Tensor::onStorage(tensor.dtype(), tensor::Shape{count}, tensor.storage());
+        }
+        if (slot && m_slots.contains(slot.get())) {
+            lifted.cell = m_slots[slot.get()];
+        } else {
+            const NodeId node = m_tracer.nodeOfValue(slot ? Var::ofSlot(slot) : Var(lifted.whole));
+            lifted.cell = makeCell(node);
+            bind(node, lifted.cell);
+            lifted.cell->slot = slot;
+            if (slot) rememberSlot(slot, lifted.cell);
+            if (lifted.whole.isContiguous()) markPacked(node);
+        }
+        m_undo.emplace_back(m_tracer.recordedExprs(), [this, storage] { m_lifted.erase(storage); });
+        m_lifted.emplace(storage, std::move(lifted));
+    }
+    return liftedCell(tensor);
+}
+
+Memory::CellPtr Memory::liftedCell(const Tensor& tensor) {
+    Lifted& lifted = m_lifted.at(tensor.storage().get());
+    if (sameGeometry(tensor, lifted.whole)) return lifted.cell;
+    for (const auto& [known, cell] : lifted.views) {
+        if (sameGeometry(known, tensor)) return cell;
+    }
+    if (tensor.dtype() != lifted.whole.dtype() || !lifted.whole.isContiguous()) refuse(lifted.cell->node, kMayShare);
+    CellPtr cell = makeCell(NodeId());
+    cell->base = lifted.cell;
+    cell->cut = std::make_shared<const Cut>(Cut{{}, {}, positionsOf(tensor, lifted.whole.offsetElements())});
+    cell->baseVersion = -1;
+    cell->overlaps = repeatsElements(tensor);
+    lifted.views.emplace_back(tensor, cell);
+    return cell;
+}
+
+void Memory::noteRawWrite(const Var& var) {
+    const Tensor& tensor = var.value().tensor();
+    m_rawWritten.try_emplace(tensor.storage().get(), tensor);
+}
+
+bool Memory::isLifted(const Value& value) const {
+    if (m_lifted.empty() && m_rawWritten.empty()) return false;
+    if (value.isTensor()) {
+        const tensor::Storage* storage = value.tensor().storage().get();
+        return m_lifted.contains(storage) || m_rawWritten.contains(storage);
+    }
+    return value.isListLike() && std::ranges::any_of(value.items(), [this](const Value& item) { return isLifted(item); });
+}
+
+// --- reading --------------------------------------------------------------------------------------------------------
+
+bool Memory::isCurrent(const Cell& cell) {
+    if (!cell.stale.empty()) return false;
+    return !cell.base || (cell.baseVersion == cell.base->version && isCurrent(*cell.base));
+}
+
+NodeId Memory::refresh(const CellPtr& cell) {
+    if (!cell->stale.empty()) refuse(cell->node, cell->stale);
+    const bool isChanged = std::ranges::any_of(cell->perhaps, [](const auto& entry) { return entry.first->version != entry.second || !isCurrent(*entry.first); });
+    if (isChanged) refuse(cell->node, kMayShare);
+    if (cell->version > 0 && cell->node.valid() && !m_tracer.isReachable(cell->node)) refuse(cell->node, "was changed in place by another module: not supported by this tracer");
+    if (!cell->base) return cell->node;
+    const NodeId base = refresh(cell->base);
+    if (cell->baseVersion == cell->base->version && cell->node.valid()) return cell->node;
+    const Var made = cutAgain(*cell->cut, Var::proxy(m_tracer, base));
+    if (!made.isProxy()) refuse(base, "cannot be cut again after it was changed in place");
+    if (cell->node.valid() && isPacked(cell->node)) markPacked(made.node());
+    // What is cut inside of a branch or a called module is not there outside of it.
+    if (cell->node.valid() && !m_tracer.isRecordedHere(cell->node)) return made.node();
+    m_undo.emplace_back(m_tracer.recordedExprs(), [cell, before = *cell] { *cell = before; });
+    cell->node = made.node();
+    cell->baseVersion = cell->base->version;
+    ++cell->version;
+    bind(made.node(), cell);
+    return cell->node;
+}
+
+NodeId Memory::current(NodeId node) {
+    if (WritesAsValues::isOn()) return node;
+    const CellPtr cell = findCell(node);
+    const bool isRead = !cell || (cell->slot && cell->version == 0);
+    return isRead ? node : refresh(cell);
+}
+
+bool Memory::isWritten(const Slot& slot) const {
+    const auto known = m_slots.find(&slot);
+    return known != m_slots.end() && known->second->version > 0;
+}
+
+Var Memory::current(const Var& var) {
+    switch (var.kind()) {
+        case Var::Kind::Proxy: {
+            if (&var.tracer() != &m_tracer) return var;
+            const NodeId node = current(var.node());
+            return node == var.node() ? var : Var::proxy(m_tracer, node);
+        }
+        case Var::Kind::Value: {
+            const Value& value = var.value();
+            if (var.slot() && isWritten(*var.slot())) return Var::proxy(m_tracer, refresh(m_slots.at(var.slot().get())));
+            if (!isLifted(value)) return var;
+            if (value.isTensor() && !m_lifted.contains(value.tensor().storage().get())) {
+                const Tensor& written = m_rawWritten.at(value.tensor().storage().get());
+                if (sameGeometry(written, value.tensor())) return var;
+                throw TraceError(TraceErrorKind::Runtime, "a constant of the program is read through another view than it was written through: not supported by this tracer");
+            }
+            if (value.isTensor()) return Var::proxy(m_tracer, refresh(liftedCell(value.tensor())));
+            std::vector<Var> items;
+            for (const Value& item : value.items()) items.push_back(current(Var(item)));
+            return value.kind() == tensor::ValueKind::Tuple ? Var::tuple(std::move(items)) : Var::list(std::move(items));
+        }
+        default: break;
+    }
+    if (!var.hasProxy()) return var;
+    std::vector<Var> items;
+    for (const Var& item : var.items()) items.push_back(current(item));
+    return rebuilt(var, std::move(items));
+}
+
+// --- calls ----------------------------------------------------------------------------------------------------------
+
+Var Memory::record(OperatorCall call) {
+    return m_tracer.record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments), std::move(call.keywords),
+                           call.makesTensor, call.outputs);
+}
+
+Var Memory::call(OperatorCall call) {
+    const auto out = std::ranges::find_if(call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    const bool isPackedBase = !call.arguments.empty() && call.arguments[0].isProxy() && isPacked(current(call.arguments[0]).node());
+    const Link link = linkOf(call, &m_tracer, isPackedBase);
+    CellPtr target;  // before anything else: it may be a value that becomes a node
+    if (out != call.keywords.end()) target = cellOf(out->second);
+    else if (link == Link::Write || link == Link::Reform) target = cellOf(call.arguments.at(0));
+    for (Var& argument : call.arguments) argument = current(argument);
+    for (auto& [name, argument] : call.keywords) argument = current(argument);
+    if (out != call.keywords.end()) return writeOut(std::move(call), target);
+    if (link == Link::Write) return write(std::move(call), target);
+    if (link == Link::Reform) return reform(std::move(call), target);
+    OperatorCall made = call;
+    const Var result = record(std::move(call));
+    noteResult(made, link, result);
+    return result;
+}
+
+Var Memory::write(OperatorCall call, const CellPtr& target) {
+    checkWritable(*target, call.display);
+    const Var result = record(std::move(call));
+    if (result.isProxy()) wrote(target, result.node());
+    return result;
+}
+
+/// f(..., out=c): c is what f gives, in c's type.
+Var Memory::writeOut(OperatorCall call, const CellPtr& target) {
+    checkWritable(*target, call.display + " with out");
+    const Var out = Var::proxy(m_tracer, refresh(target));
+    std::erase_if(call.keywords, [](const auto& entry) { return entry.first == "out"; });
+    call.op = functionalOverload({call.domain, call.op, 0}, call.arguments);
+    const std::string display = call.display;
+    const Var made = record(std::move(call));
+    const Function kWriteOut{"write_out", display, "write_out", true, "prim"};
+    const Var result = record(OperatorCall(graph::ExprKind::CallFunction, kWriteOut, {made, out}, {}));
+    if (result.isProxy()) wrote(target, result.node());
+    return result;
+}
+
+/// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was.
+Var Memory::reform(OperatorCall call, const CellPtr& target) {
+    refresh(target);
+    static const std::set<std::string, std::less<>> known{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_"};
+    const std::string display = call.display;
+    if (!known.contains(graph::withoutOverload(call.op))) refuse(target->node, "is given another memory by " + display + ": not supported");
+    if (target->slot) refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
+    const Var result = record(call);
+    if (!result.isProxy()) return result;
+    OperatorCall view = call;
+    const std::string base(graph::withoutOverload(call.op));
+    view.op = base.substr(0, base.size() - 1) + call.op.substr(base.size());
+    if (base == "transpose_" || base == "swapaxes_" || base == "swapdims_") view.op = "transpose.int";
+    view.display = view.target = base.substr(0, base.size() - 1);
+    CellPtr cell = makeCell(result.node());
+    cell->base = target;
+    cell->baseVersion = target->version;
+    cell->cut = std::make_shared<const Cut>(Cut{std::move(view), {}, {}});
+    cell->overlaps = target->overlaps;
+    if (isPacked(target->node) && keepsOrder(base.substr(0, base.size() - 1))) markPacked(result.node());
+    std::vector<NodeId> names;
+    for (const auto& [node, known] : m_cells) {
+        if (known == target) names.push_back(node);
+    }
+    for (const NodeId node : names) bind(node, cell);
+    bind(result.node(), cell);
+    return result;
+}
+
+void Memory::checkWritable(const Cell& cell, const std::string& operation) const {
+    if (!cell.overlaps) return;
+    refuse(cell.node, "is written by " + operation + ": unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                      "location. Please clone() the tensor before performing the operation.");
+}
+
+void Memory::set(const CellPtr& cell, NodeId node) {
+    change(cell);
+    if (cell->node.valid() && isPacked(cell->node)) markPacked(node);
+    cell->node = node;
+    ++cell->version;
+    bind(node, cell);
+}
+
+void Memory::wrote(const CellPtr& target, NodeId node) {
+    if (target->node.valid() && !m_tracer.isReachable(target->node)) refuse(node, "changes a tensor of another module in place: not supported by this tracer");
+    set(target, node);
+    for (CellPtr cell = target; cell; cell = cell->base) {
+        for (const auto& [other, version] : cell->perhaps) makeStale(other);
+        const CellPtr base = cell->base;
+        if (!base) return;
+        const Var whole = putBack(*cell->cut, Var::proxy(m_tracer, base->node), Var::proxy(m_tracer, cell->node));
+        if (!whole.isProxy()) refuse(node, "cannot be put into what it was cut out of");
+        set(base, whole.node());
+        cell->baseVersion = base->version;
+    }
+}
+
+void Memory::makeStale(const CellPtr& cell) {
+    for (CellPtr at = cell; at; at = at->base) {
+        change(at);
+        at->stale = kMayShare;
+        for (const auto& [other, version] : at->perhaps) {
+            if (other->stale.empty()) makeStale(other);
+        }
+    }
+}
+
+void Memory::assign(const Var& tensor, const Var& value) {
+    const CellPtr cell = cellOf(tensor);
+    refresh(cell);
+    checkWritable(*cell, "a called module");
+    wrote(cell, value.node());
+}
+
+void Memory::assignSlot(const std::shared_ptr<const Slot>& slot, const Var& value) {
+    CellPtr& cell = m_slots[slot.get()];
+    if (!cell) cell = makeCell(NodeId());
+    cell->slot = slot;
+    takeOver(cell, value);
+}
+
+void Memory::share(const Var& view, const Var& base, bool same) {
+    if (!view.isProxy() || !base.isProxy()) return;
+    const CellPtr known = cellOf(base);
+    CellPtr cell = findCell(view.node());
+    if (!cell) cell = makeCell(view.node());
+    if (same && !cell->base) {
+        constexpr Function kAlias{"alias", "alias", "alias"};
+        cell->cut = std::make_shared<const Cut>(Cut{OperatorCall(graph::ExprKind::CallFunction, kAlias, {base}, {}), {}, {}});
+        cell->base = known;
+        cell->baseVersion = known->version;
+        cell->overlaps = known->overlaps;
+    } else {
+        cell->perhaps.emplace_back(known, known->version);
+    }
+    bind(view.node(), cell);
+}
+
+// --- what results share ---------------------------------------------------------------------------------------------
+
+bool Memory::allPacked(const OperatorCall& call) const {
+    const std::function<bool(const Var&)> packed = [&](const Var& var) {
+        if (var.isProxy()) {
+            const auto kind = m_tracer.kindOf(var.node());
+            return isPacked(var.node()) || (kind && *kind != tensor::ValueKind::Tensor);
+        }
+        if (var.kind() != Var::Kind::Value) return std::ranges::all_of(var.items(), packed);
+        return !var.value().isTensor() || var.value().tensor().isContiguous();
+    };
+    return std::ranges::all_of(call.arguments, packed) && std::ranges::all_of(call.keywords, [&](const auto& entry) { return packed(entry.second); });
+}
+
+void Memory::noteResult(const OperatorCall& call, Link link, const Var& result) {
+    const bool hasBase = !call.arguments.empty() && call.arguments[0].isProxy();
+    if (link == Link::None || !hasBase) {
+        const bool packed = makesPacked(call.op) || (keepsPacked(call.op) && allPacked(call));
+        if (packed) visitProxies(result, [this](const Var& proxy) { markPacked(proxy.node()); });
+        return;
+    }
+    const NodeId baseNode = call.arguments[0].node();
+    const bool packedBase = isPacked(baseNode);
+    const bool packed = graph::withoutOverload(call.op) == "contiguous" ||
+                        (packedBase && (link == Link::Same || keepsOrder(call.op) || takesLeadingPart(call)));
+    const CellPtr base = cellOf(baseNode);
+    const bool isSure = link != Link::Conditional;
+    if (result.isProxy()) {
+        noteView(call, base, result, std::nullopt, packed, isSure);
+    } else if (result.kind() != Var::Kind::Value) {
+        for (std::size_t i = 0; i < result.items().size(); ++i) {
+            if (result.items()[i].isProxy()) noteView(call, base, result.items()[i], i, packed, isSure);
+        }
+    }
+}
+
+void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& result, std::optional<std::size_t> item, bool packed, bool sure) {
+    CellPtr cell = makeCell(result.node());
+    if (sure) {
+        cell->base = base;
+        cell->baseVersion = base->version;
+        cell->cut = std::make_shared<const Cut>(Cut{call, item, {}});
+    } else {
+        cell->perhaps.emplace_back(base, base->version);
+    }
+    cell->overlaps = base->overlaps || (mayOverlap(call.op) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
+    if (packed && !cell->overlaps) markPacked(result.node());
+    bind(result.node(), cell);
+}
+
+// --- bodies ---------------------------------------------------------------------------------------------------------
+
+Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>& inputs, const Var& result) {
+    Effects effects;
+    std::vector<CellPtr> changed;
+    for (std::size_t i = mark.changes; i < m_changed.size(); ++i) {
+        if (std::ranges::find(changed, m_changed[i]) == changed.end()) changed.push_back(m_changed[i]);
+    }
+    std::vector<CellPtr> cells;
+    for (const NodeId input : inputs) {
+        const CellPtr cell = findCell(input);
+        cells.push_back(cell);
+        if (!cell || cell->version == 0) continue;
+        effects.inputs.emplace_back(cells.size() - 1, Var::proxy(m_tracer, refresh(cell)));
+    }
+    for (const CellPtr& cell : changed) {
+        const bool isOuter = cell->serial <= mark.serial || cell->slot;
+        if (!isOuter || std::ranges::find(cells, cell) != cells.end() || !m_tracer.isRecordedHere(cell->node)) continue;
+        if (!cell->stale.empty()) refuse(cell->node, cell->stale);
+        effects.outer.emplace_back(cell, cell->base ? Var() : Var::proxy(m_tracer, cell->node));
+    }
+    const bool isOne = result.isProxy();
+    visitProxies(result, [&](const Var& proxy) {
+        const auto plain = std::ranges::find(inputs, proxy.node());
+        const CellPtr cell = findCell(proxy.node());
+        if (!cell) {
+            if (plain != inputs.end()) effects.shared.emplace_back(static_cast<std::size_t>(plain - inputs.begin()), isOne);
+            return;
+        }
+        std::vector<const Cell*> roots;
+        collectRoots(cell, roots);
+        const auto shows = [](const Cell& at) { return !at.cut->positions && !at.cut->item && keepsAll(at.cut->call); };
+        const Cell* whole = cell.get();
+        while (whole->base && shows(*whole)) whole = whole->base.get();
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (cells[i] && std::ranges::find(roots, cells[i].get()) != roots.end()) effects.shared.emplace_back(i, isOne && whole == cells[i].get());
+        }
+    });
+    return effects;
+}
+
+void Memory::takeOver(const CellPtr& cell, const Var& value) {
+    change(cell);
+    if (value.isProxy()) {
+        cell->node = value.node();
+        ++cell->version;
+        bind(cell->node, cell);
+    } else {
+        cell->baseVersion = -1;  // cut again when it is read
+    }
+}
+
+void Memory::collectRoots(const CellPtr& cell, std::vector<const Cell*>& roots) {
+    for (CellPtr at = cell; at; at = at->base) {
+        for (const auto& [other, version] : at->perhaps) collectRoots(other, roots);
+        if (!at->base) roots.push_back(at.get());
+    }
+}
+
+bool Memory::mayShareMemory(const Var& a, const Var& b) {
+    if (!a.isProxy() || !b.isProxy()) return false;
+    std::vector<const Cell*> first, second;
+    collectRoots(cellOf(a), first);
+    collectRoots(cellOf(b), second);
+    return std::ranges::find_first_of(first, second) != first.end();
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,135 @@
+// Views as calls: made again on another base, and turned round for what was written through them.
+
+#include <algorithm>
+
+#include "core/graph/memory.h"
+#include "core/trace/error.h"
+#include "core/trace/memory.h"
+
+namespace sonde::trace {
+
+using tensor::Value;
+using tensor::ValueKind;
+
+namespace {
+
+Var aten(std::string_view op, std::vector<Var> arguments) {
+    const std::string_view display = graph::withoutOverload(op);
+    return callFunction(Function{op, display, display}, std::move(arguments));
+}
+Var item(const Var& list, std::size_t index) { return list[Var(index)]; }
+
+/// The dimension that chunk, split and the like go along.
+Var dimensionOf(const OperatorCall& call) {
+    const std::string_view name = graph::withoutOverload(call.op);
+    if (name == "vsplit") return Var(0);
+    if (name == "dsplit") return Var(2);
+    const Var* given = call.argument(name == "unbind" ? 1 : 2, "dim");
+    return given && !given->isNone() ? *given : Var(0);
+}
+
+/// All parts joined again.
+Var joined(const OperatorCall& call, const Var& parts) {
+    const bool isUnbind = graph::withoutOverload(call.op) == "unbind";
+    if (graph::withoutOverload(call.op) == "hsplit") throw TraceError(TraceErrorKind::Runtime, "a write through hsplit is not supported; use split");
+    return callFunction(Function{isUnbind ? "stack" : "cat", isUnbind ? "stack" : "cat", isUnbind ? "torch.stack" : "torch.cat"}, {parts, dimensionOf(call)});
+}
+
+std::vector<std::int64_t> inverseOf(const Var& dims) {
+    const std::vector<Var> items = dims.iterate();
+    const auto rank = static_cast<std::int64_t>(items.size());
+    std::vector<std::int64_t> inverse(items.size());
+    for (std::int64_t i = 0; i < rank; ++i) {
+        const std::int64_t dim = items[static_cast<std::size_t>(i)].toInt();
+        const std::int64_t at = dim < 0 ? dim + rank : dim;
+        if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute got a dimension that is not there");
+        inverse[static_cast<std::size_t>(at)] = i;
+    }
+    return inverse;
+}
+
+Var flat(const Var& base) { return callMethod(Function{"reshape", "reshape", "reshape"}, {base, Var(std::vector<std::int64_t>{-1})}); }
+constexpr Function kGetItem{"getitem", "getitem", "operator.getitem", true, "prim"};
+constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};
+
+/// The arguments of a view behind its base, with `first` in front.
+std::vector<Var> behind(const OperatorCall& call, std::vector<Var> first) {
+    first.insert(first.end(), call.arguments.begin() + 1, call.arguments.end());
+    return first;
+}
+
+Var withPart(const OperatorCall& call, const Var& base, const Var& value) {
+    return callFunction(Function{"slice_scatter", "slice_scatter", "torch.slice_scatter"}, behind(call, {base, value}), call.keywords);
+}
+
+bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+
+}  // namespace
+
+OperatorCall::OperatorCall(graph::ExprKind callKind, const Function& function, std::vector<Var> args, Keywords named)
+    : kind(callKind), op(function.op), display(function.display), target(function.target), domain(function.domain), makesTensor(function.makesTensor),
+      outputs(function.outputs), arguments(std::move(args)), keywords(std::move(named)) {}
+
+const Var* OperatorCall::argument(std::size_t index, std::string_view keyword) const {
+    if (index < arguments.size()) return &arguments[index];
+    const auto named = std::ranges::find_if(keywords, [&](const auto& entry) { return entry.first == keyword; });
+    return named == keywords.end() ? nullptr : &named->second;
+}
+
+Var OperatorCall::on(const Var& first) const {
+    std::vector<Var> with = arguments;
+    with.front() = first;
+    if (kind == graph::ExprKind::CallMethod) return callMethod(function(), std::move(with), keywords);
+    return callFunction(function(), std::move(with), keywords);
+}
+
+Var cutAgain(const Cut& cut, const Var& base) {
+    const WritesAsValues values;
+    if (cut.positions) return callFunction(kGetItem, {flat(base), Var(*cut.positions)});
+    const Var made = cut.call.on(base);
+    return cut.item ? item(made, *cut.item) : made;
+}
+
+Var putBack(const Cut& cut, const Var& base, const Var& value) {
+    const WritesAsValues values;
+    if (cut.positions) return aten("view_as", {callFunction(kSetItem, {flat(base), Var(*cut.positions), value}), base});
+    const OperatorCall& call = cut.call;
+    const std::string_view name = graph::withoutOverload(call.op);
+    if (keepsAll(call)) return value;
+    if (graph::memoryEffect(call.domain, call.op).isList) {
+        if (!cut.item) return joined(call, value);
+        const Var parts = call.on(base);
+        std::vector<Var> items = parts.isProxy() ? std::vector<Var>{} : parts.iterate();
+        if (items.empty()) return joined(call, callFunction(kSetItem, {parts, Var(*cut.item), value}));
+        items.at(*cut.item) = value;
+        return joined(call, Var::list(std::move(items)));
+    }
+    if (name == "getitem") return callFunction(kSetItem, {base, call.arguments.at(1), value});
+    if (name == "getattr") {
+        const std::string attribute = call.arguments.at(1).value().toString();
+        if (attribute == "T") return value.attr("T");
+        if (attribute == "mT") return aten("transpose.int", {value, -2, -1});
+    }
+    if (name == "slice") return withPart(call, base, value);
+    if (name == "narrow") {
+        const Var start = *call.argument(2, "start");
+        return aten("slice_scatter", {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
+    }
+    if (name == "select") return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});
+    if (name == "diagonal") return callFunction(Function{"diagonal_scatter", "diagonal_scatter", "torch.diagonal_scatter"}, behind(call, {base, value}), call.keywords);
+    if (isOneOf(name, {"transpose", "swapaxes", "swapdims", "t", "numpy_T", "mT"})) return call.on(value);
+    if (name == "permute") return aten("permute", {value, Var(inverseOf(*call.argument(1, "dims")))});
+    if (isOneOf(name, {"movedim", "moveaxis"})) {
+        return aten(call.op, {value, *call.argument(2, "destination"), *call.argument(1, "source")});
+    }
+    if (name == "view_as_real") return aten("view_as_complex", {value});
+    if (name == "view_as_complex") return aten("view_as_real", {value});
+    if (name == "view" && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::Int) {
+        throw TraceError(TraceErrorKind::Runtime, "a write through a view with another element type is not supported");
+    }
+    // The same elements in the same order: view, reshape, flatten, squeeze, unsqueeze, unflatten.
+    if (keepsOrder(name)) return aten("view_as", {value, base});
+    throw TraceError(TraceErrorKind::Runtime, "a write in place through " + call.display + " is not supported");
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sonde::trace {
+
+class Tracer;
+struct OperatorCall;
+
+/// What a call makes of its first argument, as core/graph/memory.h knows it of the operator and the call's arguments tell.
+enum class Link : std::uint8_t {
+    None,         ///< the result has memory of its own
+    Same,         ///< the result shows all of the argument as it is: detach
+    View,         ///< the result is a view
+    Parts,        ///< a list of views that cover the argument: chunk
+    Conditional,  ///< a view or a copy: reshape of what is not known to be packed, to
+    Write,        ///< writes into the argument
+    Reform,       ///< gives the argument another shape in place: unsqueeze_
+};
+/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument lies in memory
+/// in row-major order.
+Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
+
+/// Of a view: all elements as they are (detach).
+bool keepsAll(const OperatorCall& call);
+/// Of a view: several elements may be one place in memory (expand), so that PyTorch refuses to write to it.
+bool mayOverlap(std::string_view op);
+/// Of a view: the elements of the argument in the same order, in another shape.
+bool keepsOrder(std::string_view op);
+/// Of a view: the part is packed in row-major order if the argument is.
+bool takesLeadingPart(const OperatorCall& call);
+/// An operator without views whose result is packed in row-major order if all its arguments are.
+bool keepsPacked(std::string_view op);
+/// The operator's result is always packed in row-major order.
+bool makesPacked(std::string_view op);
+
+}  // namespace sonde::trace

@@ -1,0 +1,128 @@
+// What TracedModuleTracer's values share. A graph gives what it has written of its inputs as further results.
+
+#include <algorithm>
+
+#include "core/trace/memory.h"
+#include "core/trace/traced_module/traced_module_tracer.h"
+
+namespace sonde::trace {
+
+using graph::NodeId;
+using tensor::Value;
+
+bool TracedModuleTracer::recordsWriteTo(const Var& var) const {
+    if (var.kind() != Var::Kind::Value || !var.value().isTensor() || m_modules.empty()) return false;
+    const tensor::Tensor& tensor = var.value().tensor();
+    if (var.slot() || memory().isLifted(var.value())) return true;
+    return std::ranges::any_of(m_modules, [&](const Frame& frame) {
+        const bool isConstant = std::ranges::any_of(frame.constants, [&](const auto& entry) { return entry.first.storage() == tensor.storage(); });
+        if (isConstant) return true;
+        return std::ranges::any_of(namedTensors(*frame.source), [&](const NamedTensor& named) { return named.slot->value.storage() == tensor.storage(); });
+    });
+}
+
+std::optional<tensor::ValueKind> TracedModuleTracer::kindOf(NodeId node) const {
+    const std::optional<Value>& value = m_known[node.index()].value;
+    // An index of one number selects as an int does.
+    if (value && value->isTensor() && value->tensor().rank() == 0 && value->tensor().dtype() != tensor::DType::Bool) return tensor::ValueKind::Int;
+    return value ? std::optional(value->kind()) : std::nullopt;
+}
+
+std::string TracedModuleTracer::placeOf(NodeId node) const {
+    const TracedNode& known = *m_known[node.index()].node;
+    const auto& body = known.graph().body();
+    const auto at = std::ranges::find(body, &known.expr()) - body.begin();
+    return "node '" + known.name() + "' (operation " + std::to_string(at) + " of " + known.graph().name() + ")";
+}
+
+bool TracedModuleTracer::isRecordedHere(NodeId node) const { return !m_modules.empty() && &m_known[node.index()].node->graph() == m_modules.back().graph; }
+
+bool TracedModuleTracer::mayRepeat(NodeId view, NodeId base) const {
+    const std::optional<Value>& shown = m_known[view.index()].value;
+    const std::optional<Value>& whole = m_known[base.index()].value;
+    return !shown || !whole || !shown->isTensor() || !whole->isTensor() || shown->tensor().numel() != whole->tensor().numel();
+}
+
+NodeId TracedModuleTracer::nodeOfValue(const Var& var) {
+    const Operand operand = operandOf(var);
+    return varOf(operand.node, var.value()).node();
+}
+
+TracedModuleTracer::GraphEffects TracedModuleTracer::takeEffects(const MemoryMark& mark, Var& returned) {
+    const std::vector<std::pair<NodeId, Var>> inputs = frame().inputs;
+    std::vector<NodeId> nodes;
+    for (const auto& [inner, outer] : inputs) nodes.push_back(inner);
+    const auto found = memory().effectsSince(mark, nodes, returned);
+    GraphEffects effects;
+    effects.shared = found.shared;
+    if (!found.anyWrite()) return effects;
+    std::vector<Var> results{returned};
+    for (const auto& [index, value] : found.inputs) {
+        for (std::size_t other = 0; other < inputs.size(); ++other) {
+            if (other == index || !memory().mayShareMemory(inputs[index].second, inputs[other].second)) continue;
+            throw TraceError(TraceErrorKind::Runtime, placeOf(inputs[index].first) + " is changed in place and shares memory with another argument of the module: not supported");
+        }
+        effects.inputs.push_back(index);
+        results.push_back(value);
+    }
+    for (const auto& [cell, value] : found.outer) {
+        if (!cell->slot || !value.isProxy()) continue;
+        effects.slots.push_back(cell->slot);
+        results.push_back(value);
+    }
+    returned = Var::tuple(std::move(results));
+    return effects;
+}
+
+namespace {
+
+void collectTensors(const Var& argument, std::vector<Var>& tensors) {
+    const bool isTensor = argument.isProxy() || (argument.kind() == Var::Kind::Value && argument.value().isTensor());
+    if (isTensor) tensors.push_back(argument);
+    else if (argument.kind() != Var::Kind::Value) std::ranges::for_each(argument.items(), [&](const Var& item) { collectTensors(item, tensors); });
+}
+
+std::vector<Var> tensorsOf(const CallArguments& arguments) {
+    std::vector<Var> tensors;
+    for (const Var& argument : arguments.positional) collectTensors(argument, tensors);
+    for (const auto& [name, argument] : arguments.keywords) collectTensors(argument, tensors);
+    return tensors;
+}
+
+}  // namespace
+
+Var TracedModuleTracer::applied(const GraphEffects& effects, const CallArguments& arguments, const Var& made) {
+    const std::vector<Var> tensors = tensorsOf(arguments);
+    const Var result = effects.anyWrite() ? made.items().front() : made;
+    std::size_t next = 1;
+    for (const std::size_t index : effects.inputs) memory().assign(tensors.at(index), made.items().at(next++));
+    for (const auto& slot : effects.slots) memory().assignSlot(slot, made.items().at(next++));
+    if (result.isProxy()) {
+        for (const auto& [index, same] : effects.shared) memory().share(result, tensors.at(index), same);
+    }
+    return result;
+}
+
+/// A built-in module was run on values: what its result shows of them is seen.
+void TracedModuleTracer::shareWithArguments(const Var& made, const CallArguments& arguments) {
+    if (!made.isProxy()) return;
+    const Value result = valueIn(made);
+    for (const Var& argument : tensorsOf(arguments)) {
+        const Value value = valueIn(argument);
+        if (!argument.isProxy() || !result.isTensor() || !value.isTensor() || result.tensor().storage() != value.tensor().storage()) continue;
+        const bool same = result.tensor().shape() == value.tensor().shape() && result.tensor().strides() == value.tensor().strides() &&
+                          result.tensor().offsetElements() == value.tensor().offsetElements();
+        memory().share(made, argument, same);
+    }
+}
+
+/// A call runs the module on its tensors as they were at the beginning.
+void TracedModuleTracer::checkTensors(Module& module) {
+    for (const NamedTensor& named : namedTensors(module)) {
+        if (!memory().isWritten(*named.slot)) continue;
+        throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called after its tensor '" + named.path +
+                                                      "' was changed in place: not supported by this tracer");
+    }
+}
+
+}  // namespace sonde::trace

@@ -1,0 +1,150 @@
+// What a tracer's values share: calls in place, and bodies that write to what is older than they are.
+
+#include <algorithm>
+
+#include "core/trace/at_once.h"
+#include "core/trace/memory.h"
+#include "core/trace/tracer.h"
+
+namespace sonde::trace {
+
+using graph::Argument;
+using graph::Expr;
+using graph::ExprId;
+using graph::ExprKind;
+using graph::NodeId;
+using tensor::ValueKind;
+
+NodeId Tracer::current(NodeId node) const { return m_memory->current(node); }
+
+Var Tracer::recordedRaw(OperatorCall call) {
+    return record(call.kind, {call.domain, call.op, 0}, call.target, call.display, std::move(call.arguments), std::move(call.keywords), call.makesTensor,
+                  call.outputs);
+}
+
+Var Tracer::called(OperatorCall call) {
+    if (followsInPlace()) return m_memory->call(std::move(call));
+    const auto out = std::ranges::find_if(call.keywords, [](const auto& entry) { return entry.first == "out" && !entry.second.isNone(); });
+    if (out != call.keywords.end()) throw TraceError(TraceErrorKind::Runtime, call.display + " with out= is not supported while in-place operations are recorded as they are");
+    const Link link = linkOf(call, this, false);
+    const Var target = call.arguments.empty() ? Var() : call.arguments.front();
+    const bool writes = link == Link::Write || link == Link::Reform;
+    if (writes && target.kind() == Var::Kind::Value && target.value().isTensor()) m_memory->noteRawWrite(target);
+    const Var result = recordedRaw(std::move(call));
+    if (writes && m_follower && target.isProxy() && result.isProxy()) m_follower->rebound(target.node(), result.node());
+    return result;
+}
+
+bool Tracer::recordsWriteTo(const Var& var) const {
+    if (var.kind() != Var::Kind::Value || !var.value().isTensor() || m_frames.empty()) return false;
+    const tensor::Tensor& tensor = var.value().tensor();
+    const bool isShown = std::ranges::any_of(m_constants, [&](const Constant& constant) { return constant.tensor.storage() == tensor.storage(); });
+    return isShown || m_memory->isLifted(var.value()) || slotOn(*tensor.storage()) != nullptr;
+}
+
+std::shared_ptr<const Slot> Tracer::slotOn(const tensor::Storage& storage) const {
+    if (!m_root) return nullptr;
+    for (const NamedTensor& named : namedTensors(*m_root)) {
+        if (named.slot->value.storage().get() == &storage) return named.slot;
+    }
+    return nullptr;
+}
+
+std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
+    if (isTensor(node)) return ValueKind::Tensor;
+    const graph::Node& known = m_graph->node(node);
+    if (known.constant) return known.constant->kind();
+    if (known.type.kind) return known.type.kind;
+    const Expr& expr = m_graph->expr(known.producer);
+    if (expr.op.name == "size.int" || (expr.op.domain == "prim" && expr.op.name == "len")) return ValueKind::Int;
+    if (expr.op.domain != "prim" || expr.arguments.empty()) return std::nullopt;
+    const auto producerOf = [&](const Argument& argument) { return argument.kind == Argument::Kind::Node ? &m_graph->expr(m_graph->node(argument.node).producer) : nullptr; };
+    if (expr.op.name == "getitem") {
+        // x.shape[i], x.size()[i]
+        const Expr* list = producerOf(expr.arguments.front());
+        const bool isShape = list && (list->op.name == "size" || (list->op.name == "getattr" && list->arguments.size() > 1 &&
+                                                                   list->arguments[1].kind == Argument::Kind::Constant && list->arguments[1].constant.text() == "'shape'"));
+        return isShape ? std::optional(ValueKind::Int) : std::nullopt;
+    }
+    static constexpr std::string_view kArithmetic[] = {"add", "sub", "mul", "floordiv", "mod", "neg"};
+    if (std::ranges::find(kArithmetic, expr.op.name) == std::end(kArithmetic)) return std::nullopt;
+    for (const Argument& argument : expr.arguments) {
+        const auto kind = argument.kind == Argument::Kind::Node       ? kindOf(argument.node)
+                          : argument.kind == Argument::Kind::Constant ? std::optional(argument.constant.kind())
+                                                                      : std::nullopt;
+        if (kind != ValueKind::Int) return std::nullopt;
+    }
+    return ValueKind::Int;
+}
+
+std::string Tracer::placeOf(NodeId node) const {
+    const graph::Node& known = m_graph->node(node);
+    const graph::Body& body = m_graph->body(m_graph->expr(known.producer).body);
+    const auto at = std::ranges::find(body.order, known.producer) - body.order.begin();
+    return "node '" + known.name + "' (operation " + std::to_string(at) + ")";
+}
+
+bool Tracer::isRecordedHere(NodeId node) const { return m_graph->expr(m_graph->node(node).producer).body == m_frames.back().body; }
+
+bool Tracer::mayRepeat(NodeId view, NodeId base) const {
+    const auto shown = m_graph->node(view).type.staticShape();
+    const auto whole = m_graph->node(base).type.staticShape();
+    return !shown || !whole || shown->numel() != whole->numel();
+}
+
+std::size_t Tracer::recordedExprs() const { return m_graph->exprCount(); }
+
+NodeId Tracer::nodeOfValue(const Var& var) { return toArgument(var).node; }
+
+/// Leaves the body of a call with its result, and as further results what it has written of what is older than it. The
+/// changes that the caller sees are returned: to be made when the call is complete.
+std::function<void()> Tracer::finishCall(ExprId call, const MemoryMark& mark, const std::vector<std::pair<NodeId, Var>>& inputs, const Var& result, std::size_t depth) {
+    std::vector<NodeId> nodes;
+    for (const auto& [inner, outer] : inputs) nodes.push_back(inner);
+    const auto effects = followsInPlace() ? m_memory->effectsSince(mark, nodes, result) : Memory::Effects();
+    for (const auto& [index, value] : effects.inputs) {
+        for (std::size_t other = 0; other < inputs.size(); ++other) {
+            if (other == index || !m_memory->mayShareMemory(inputs[index].second, inputs[other].second)) continue;
+            throw TraceError(TraceErrorKind::Runtime, placeOf(inputs[index].first) + " is changed in place and shares memory with another argument of the module: not supported");
+        }
+    }
+    Argument structure = toArgument(result);
+    const graph::BodyId body = m_frames.back().body;
+    if (effects.anyWrite()) {
+        // Every result is a node of its own then.
+        if (structure.kind != Argument::Kind::Node) structure = toArgument(record(ExprKind::Output, {}, "output", "output", {result}, {}, false));
+        std::vector<Argument> results{std::move(structure)};
+        for (const auto& [index, value] : effects.inputs) results.push_back(toArgument(value));
+        for (const auto& [cell, value] : effects.outer) {
+            if (value.isProxy()) results.push_back(toArgument(value));
+        }
+        structure = Argument::container(Argument::Kind::Tuple, std::move(results));
+    }
+    const bool isPacked = result.isProxy() && m_memory->isPacked(current(result.node()));
+    m_graph->setResult(body, std::move(structure));
+    m_frames.resize(depth);
+    const Var made = Var::proxy(*this, m_graph->expr(call).outputs.front());
+    if (isPacked) m_memory->markPacked(made.node());
+    std::vector<std::pair<Var, Var>> written;
+    std::vector<std::pair<Memory::CellPtr, Var>> captured;
+    for (const auto& [index, value] : effects.inputs) written.emplace_back(inputs[index].second, furtherOutput(call));
+    for (const auto& [cell, value] : effects.outer) captured.emplace_back(cell, value.isProxy() ? furtherOutput(call) : Var());
+    std::vector<std::pair<Var, bool>> shared;
+    for (const auto& [index, same] : effects.shared) shared.emplace_back(inputs[index].second, same);
+    return [this, made, written = std::move(written), captured = std::move(captured), shared = std::move(shared)] {
+        for (const auto& [tensor, value] : written) m_memory->assign(tensor, value);
+        for (const auto& [cell, value] : captured) m_memory->takeOver(cell, value);
+        for (const auto& [base, same] : shared) m_memory->share(made, base, same);
+    };
+}
+
+Var Tracer::furtherOutput(ExprId call) {
+    Frame& frame = m_frames.back();
+    const std::string candidate = m_graph->expr(call).target;
+    const NodeId node = m_graph->addOutput(call, inMainBody() ? makeName(frame.names, candidate) : frame.prefix + frame.names.unique(nameCandidate(candidate)));
+    m_isTensor.resize(m_graph->nodeCount(), false);
+    m_isTensor[node.index()] = true;
+    return Var::proxy(*this, node);
+}
+
+}  // namespace sonde::trace
