@@ -104,29 +104,27 @@ const InplaceWalk::Entry* InplaceWalk::entryOf(const Frame& inner, Id storage) c
 base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Frame>& inner) {
     const std::size_t count = m_graph.expr(id).outputs.size();
     std::vector<Id> written;
+    std::map<Id, Trouble> lost;
     for (const Frame& each : inner) {
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));
-            if (storage.version == entry.version || std::ranges::find(written, entry.outer) != written.end()) continue;
-            const Id root = storage.root;
-            if (each.memory.isCurrent(each.memory.place(root))) {
-                written.push_back(entry.outer);
-            } else {
-                frame.memory.loseOthers(frame.memory.storageIdOfObject(entry.outer), *storage.trouble);
-                frame.memory.lose(frame.memory.storageIdOfObject(entry.outer), *storage.trouble);
-            }
+            if (storage.version == entry.version) continue;
+            if (!each.memory.isCurrent(each.memory.place(storage.root))) lost.try_emplace(entry.outer, *storage.trouble);
+            if (std::ranges::find(written, entry.outer) == written.end()) written.push_back(entry.outer);
         }
+    }
+    for (const auto& [outer, trouble] : lost) {
+        frame.memory.loseOthers(frame.memory.storageIdOfObject(outer), trouble);
+        frame.memory.lose(frame.memory.storageIdOfObject(outer), trouble);
     }
     std::vector<std::vector<NodeId>> finals(inner.size());
     std::vector<Id> exported;
     for (Id outer : written) {
-        std::vector<NodeId> contents;
-        for (Frame& each : inner) {
-            SONDE_ASSIGN(const NodeId content, finalContent(frame, each, id, outer));
-            contents.push_back(content);
+        if (lost.contains(outer)) continue;
+        for (std::size_t i = 0; i < inner.size(); ++i) {
+            SONDE_ASSIGN(const NodeId content, finalContent(frame, inner[i], id, outer));
+            finals[i].push_back(content);
         }
-        if (std::ranges::any_of(contents, [](NodeId node) { return !node.valid(); })) continue;
-        for (std::size_t i = 0; i < inner.size(); ++i) finals[i].push_back(contents[i]);
         exported.push_back(outer);
     }
     const bool isModule = isCall(m_graph.expr(id));
@@ -143,12 +141,12 @@ base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Fr
     return takeBodyResults(frame, id, inner, count);
 }
 
-/// What a tensor from outside holds when the body is through; an invalid id if that is not known.
+/// What a tensor from outside holds when the body is through.
 base::Result<NodeId> InplaceWalk::finalContent(Frame& frame, Frame& inner, ExprId id, Id outer) {
     for (const Entry& entry : inner.entries) {
         if (entry.outer != outer) continue;
         const TensorMemory::Place& root = inner.memory.place(inner.memory.storage(inner.memory.storageIdOfObject(entry.object)).root);
-        return inner.memory.isCurrent(root) ? root.current : NodeId{};
+        return root.current;
     }
     Cursor cursor = Cursor::before(m_rewrite, id);
     return contentOf(frame, outer, cursor);
