@@ -127,8 +127,8 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
     if (name == "view" && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::Int) {
         throw TraceError(TraceErrorKind::Runtime, "a write through a view with another element type is not supported");
     }
-    // The same elements in the same order: view, reshape, flatten, squeeze, unsqueeze, unflatten.
-    if (keepsOrder(name)) return aten("view_as", {value, base});
+    // The same elements in the same order: view, reshape, flatten, squeeze, unsqueeze, unflatten, expand that repeats none.
+    if (keepsOrder(name) || isOneOf(name, {"expand", "expand_as", "broadcast_to"})) return aten("view_as", {value, base});
     throw TraceError(TraceErrorKind::Runtime, "a write in place through " + call.display + " is not supported");
 }
 

@@ -173,11 +173,10 @@ Var TracedModuleTracer::inputsOf(const Var& argument, const std::string& name, b
         if (!argument.isProxy()) {
             value = argument.value();
         } else {
-            const NodeId outer = current(argument.node());
-            value = m_known[outer.index()].value;
+            value = m_known[argument.node().index()].value;
         }
         if (value) GraphBuilder::setType(*node, tensor::TypeInfo::of(*value));
-        const bool isPacked = !argument.isProxy() || memory().isPacked(current(argument.node()));
+        const bool isPacked = !argument.isProxy() || memory().isPacked(argument.node());
         const Var input = varOf(node, std::move(value));
         if (isPacked) memory().markPacked(input.node());
         here.inputs.emplace_back(input.node(), argument);
@@ -241,7 +240,10 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
         reads.pop_back();
     }
     if (path.empty()) throw TraceError(TraceErrorKind::NotImplemented, "a module that calls itself cannot be recorded as a traced module");
-    const CallArguments settledArguments = settled(module, std::move(arguments), keywords);
+    CallArguments settledArguments = settled(module, std::move(arguments), keywords);
+    // What they are now is known here, and not in the graph of the module.
+    for (Var& argument : settledArguments.positional) argument = memory().current(argument);
+    for (auto& [name, argument] : settledArguments.keywords) argument = memory().current(argument);
     checkTensors(module);
     if (isOpaque(module)) return callModule(module, moduleNode(path), settledArguments, nullptr, nullptr, std::nullopt);
 

@@ -255,6 +255,13 @@ const std::vector<Program>& programs() {
              const Var y = self.at("child")(c);
              return nn::cat({c, y}, 0);
          }, {11, 12, 13, 14, 22, 24, 26, 28}},
+        {"a tensor that was written goes to a child", tensor4(), [](Custom& self, In in) {
+             const Var c = clone(in[0]);
+             const Var v = c[Var::slice(0, 2)];
+             add_(c, 1);
+             const Var y = self.at("child")(v);
+             return nn::cat({c, y}, 0);
+         }, {12, 13, 4, 5, 24, 26}},
         {"a child writes to a view", tensor4(), [](Custom& self, In in) {
              const Var c = clone(in[0]);
              self.at("child")(c[Var::slice(1, 3)]);

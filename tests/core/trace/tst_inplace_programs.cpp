@@ -190,7 +190,7 @@ const Way kWays[] = {
     {"eager", 2},
     {"module-path", 65, byModulePath},
     {"robust", 65, byRobust},
-    {"traced-module", 40, byTracedModule},
+    {"traced-module", 20, byTracedModule},
     {"custom", 40, byCustom},
     {"custom as recorded", 40, byCustomAsRecorded, true},
 };
