@@ -433,8 +433,14 @@ std::optional<Tensor> asTensor(const Value& value) {
 }
 
 base::Result<std::vector<ComparedCase>> compare(const ComparedModel& model, const ReferenceValues& reference,
-                                                const Tolerances& tolerances, exec::Runner& runner,
+                                                const Tolerance& tolerance, exec::Runner& runner,
                                                 const base::WorkContext& work) {
+    return compareWithin(Tolerances(tolerance), model, reference, runner, work);
+}
+
+base::Result<std::vector<ComparedCase>> compareWithin(const Tolerances& tolerances, const ComparedModel& model,
+                                                      const ReferenceValues& reference, exec::Runner& runner,
+                                                      const base::WorkContext& work) {
     const std::vector<Case> cases = casesOf(reference.keys);
     if (cases.empty() && !hasSequence(reference)) {
         return base::usageError("the reference holds no case", {}, "its keys must be in.NAME, out.NAME and node.NAME");

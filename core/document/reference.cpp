@@ -136,7 +136,7 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     for (const NamedNode& output : document.outputs) model.outputs.emplace_back(output.name, output.node);
     SONDE_ASSIGN(Reference reference, openReference(document, path, given));
     reference.values.keys = comparableKeys(document, std::move(reference.values.keys));
-    SONDE_ASSIGN(auto cases, analysis::compare(model, reference.values, tolerances, runner, work));
+    SONDE_ASSIGN(auto cases, analysis::compareWithin(tolerances, model, reference.values, runner, work));
     // What agreed with bytes that are no longer those of the files agreed with nothing.
     SONDE_TRY(base::checkUnchanged(reference.files, "reference file"));
     SONDE_TRY(graph::checkFiles(document.graph));
