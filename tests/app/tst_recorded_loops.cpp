@@ -82,7 +82,7 @@ class TestRecordedLoops : public QObject {
         const QString values = file("values.npz");
         verify(runSonde({"run", model, "--input-data", reference, "--watch-all", "--out", values}));
         const auto npz = io::NpzFile::open(values.toStdString());
-        QVERIFY(npz && npz->read("out.output") ? true : !npz->names().empty());
+        QVERIFY(npz && !npz->keys().empty());
         const QString saved = file("m.onnx");
         verify(runSonde({"save", model, "--input-data", reference, "-o", saved}));
         verify(runSonde({"check", saved, reference}));
