@@ -30,6 +30,7 @@ bool isWhole(const QString& text, bool integral) {
 NumberField::NumberField(QWidget* parent) : QAbstractSpinBox(parent) {
     setAlignment(Qt::AlignRight);
     setFocusPolicy(Qt::StrongFocus);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setNumber(QStringLiteral("0"));
 }
 
@@ -72,10 +73,14 @@ void NumberField::wheelEvent(QWheelEvent* event) {
     else event->ignore();
 }
 
-QSize NumberField::sizeHint() const {
-    QSize size = QAbstractSpinBox::sizeHint();
-    size.setWidth(fontMetrics().horizontalAdvance(QStringLiteral("-0000000000000000000")) + 2 * size.height());
-    return size;
+QSize NumberField::sizeHint() const { return sizeFor(QStringLiteral("-0000000000000000000")); }
+
+/// Narrow forms scroll within the number rather than grow with it.
+QSize NumberField::minimumSizeHint() const { return sizeFor(QStringLiteral("-00000")); }
+
+QSize NumberField::sizeFor(const QString& text) const {
+    const int height = QAbstractSpinBox::sizeHint().height();
+    return {fontMetrics().horizontalAdvance(text) + 2 * height, height};
 }
 
 }  // namespace sonde::widgets

@@ -19,6 +19,7 @@ class NumberField : public QAbstractSpinBox {
     void stepBy(int steps) override;
     QValidator::State validate(QString& text, int& position) const override;
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
     /// The user stepped; typed numbers are told by editingFinished().
@@ -29,6 +30,7 @@ class NumberField : public QAbstractSpinBox {
     StepEnabled stepEnabled() const override { return StepUpEnabled | StepDownEnabled; }
 
   private:
+    QSize sizeFor(const QString& text) const;
     bool m_integral = true;
 };
 

@@ -136,9 +136,9 @@ void InputEditor::refresh() {
     const QString& source = input->spec.source;
     const Mode mode = modeOf(*input);
     m_mode->setCurrentIndex(mode);
+    m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
     const QWidget* const field = fieldOf(mode);
     for (QWidget* each : std::initializer_list<QWidget*>{m_source, m_number, m_flag}) each->setVisible(each == field);
-    m_number->setIntegral(input->type.kind == tensor::ValueKind::Int || tensor::isInteger(input->type.dtype));
     if (mode == Numbers && !(m_number->hasFocus() && !m_number->hasAcceptableInput())) m_number->setNumber(source);
     m_flag->setChecked(source == QLatin1String("true") || source == QLatin1String("1"));
     m_flag->setText(m_flag->isChecked() ? tr("true") : tr("false"));
