@@ -87,7 +87,7 @@ class ProblemsVerb {
                        problem.qualname.empty() ? problem.operatorName : problem.qualname + " (" + problem.operatorName + ")", problem.message,
                        problem.advice.empty() ? "" : "; ", problem.advice);
         }
-        fmt::print("{} problems, {} of them errors\n", m_problems.size(), errorCount());
+        fmt::print("{} {}, errors: {}\n", m_problems.size(), m_problems.size() == 1 ? "problem" : "problems", errorCount());
     }
 
     void printJson() const {

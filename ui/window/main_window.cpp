@@ -165,7 +165,6 @@ void MainWindow::buildStatusBar() {
     m_problems->setAutoRaise(true);
     m_problems->setIcon(theme::icon(QStringLiteral("warning")));
     m_problems->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_problems->setToolTip(tr("Go to the next node with a problem (%1)").arg(m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
     m_problems->hide();
     connect(m_problems, &QToolButton::clicked, this, [this] { goToProblem(1); });
     statusBar()->addPermanentWidget(m_problems);
@@ -292,7 +291,12 @@ void MainWindow::refreshStatus() {
     if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
-    m_problems->setText(problems);
+    // The window may be narrower than the sentence.
+    constexpr int kMaxProblemsWidth = 480;
+    m_problems->setText(m_problems->fontMetrics().elidedText(problems, Qt::ElideMiddle, kMaxProblemsWidth));
+    m_problems->setToolTip(tr("%1. Go to the next node with a problem (%2)")
+                               .arg(problems, m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
+    m_problems->setAccessibleName(problems);
     m_problems->setVisible(!problems.isEmpty());
 }
 
