@@ -201,6 +201,8 @@ bool Memory::isLifted(const Value& value) const {
 
 bool Memory::isCurrent(const Cell& cell) {
     if (!cell.stale.empty()) return false;
+    const auto isSame = [](const auto& entry) { return entry.first->version == entry.second && isCurrent(*entry.first); };
+    if (!std::ranges::all_of(cell.perhaps, isSame)) return false;
     return !cell.base || (cell.baseVersion == cell.base->version && isCurrent(*cell.base));
 }
 
@@ -472,7 +474,7 @@ Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>
     for (const NodeId input : inputs) {
         const CellPtr cell = findCell(input);
         cells.push_back(cell);
-        if (!cell || cell->version == 0) continue;
+        if (!cell || (cell->version == 0 && cell->stale.empty())) continue;
         effects.inputs.emplace_back(cells.size() - 1, Var::proxy(m_tracer, refresh(cell)));
     }
     for (const CellPtr& cell : changed) {
