@@ -7,6 +7,8 @@
 
 #include <QVariantAnimation>
 
+#include <algorithm>
+
 namespace sonde::canvas {
 
 using context::Place;
@@ -54,34 +56,18 @@ void GraphCanvas::placeAgain() {
     Q_EMIT cameraChanged();
 }
 
-/// Opening to a depth points at no place, as opening a box does: a picture that was fitted is fitted again, and of any other
-/// something that was opened is in view. A picture may come in parts, each of which is looked at.
-void GraphCanvas::keepOpenedInView(const layout::SceneLayout& before, bool fitted) {
-    bool changed = !m_opened.empty();
-    for (const layout::SceneItem& item : scene()->items) {
-        if (!item.what.expandable) continue;
-        const ItemId then = before.find(item.key);
-        const bool wasOpen = then && before.item(then).what.open;
-        changed = changed || (then && wasOpen != item.what.open);
-        if (item.what.open && !wasOpen) m_opened.push_back(item.key);
-    }
-    if (changed && fitted) {
-        if (m_flight) m_flight->stop();
-        m_camera = m_overlays->fitted(toQt(scene()->bounds));
-        m_home = Home{m_camera, true};
-        return;
-    }
-    const QRectF view = m_camera.visible(size());
-    std::optional<QRectF> nearest;
-    const auto away = [&](const QRectF& box) { return (box.center() - view.center()).manhattanLength(); };
-    for (const layout::ItemKey& key : m_opened) {
-        const ItemId id = scene()->find(key);
-        if (!id) continue;
-        const QRectF box = toQt(scene()->item(id).rect);
-        if (view.intersects(box)) return;
-        if (!nearest || away(box) < away(*nearest)) nearest = box;
-    }
-    if (nearest) bringIntoView(*nearest);
+/// Opening to a depth points at no place, as opening a box does: a picture that was fitted is fitted again. It may come in
+/// parts; from the first one that opens or closes something on, each is fitted.
+void GraphCanvas::fitWhatOpened(const layout::SceneLayout& before) {
+    const auto turned = [&](const layout::SceneItem& item) {
+        const ItemId then = item.what.expandable ? before.find(item.key) : ItemId();
+        return then && before.item(then).what.open != item.what.open;
+    };
+    m_refits = m_refits || std::any_of(scene()->items.begin(), scene()->items.end(), turned);
+    if (!m_refits) return;
+    if (m_flight) m_flight->stop();
+    m_camera = m_overlays->fitted(toQt(scene()->bounds));
+    m_home = Home{m_camera, true};
 }
 
 /// What stood somewhere stands there again.

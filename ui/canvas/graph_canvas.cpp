@@ -183,7 +183,7 @@ void GraphCanvas::clearScene() {
     m_hoverEdge = -1;
     m_wantedAnchor.reset();
     m_wantedView.reset();
-    m_opened.clear();
+    m_refits = false;
     m_moduleOutputs.clear();
     m_marks.moduleValues.clear();
     m_toldNotes.clear();
@@ -261,7 +261,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
     } else if (anchor) {
         if (const ItemId item = findAnchor(*anchor)) putAt(item, anchor->corner - QPointF(width(), height()) / 2.0, m_camera.scale);
     }
-    if (before && !m_firstLayout && !m_wantedAnchor && !m_wantedView) keepOpenedInView(before->index().scene(), fitted);
+    if (fitted && before && !m_firstLayout && !m_wantedAnchor && !m_wantedView) fitWhatOpened(before->index().scene());
     m_tiles.invalidate(false);
     m_tilesComplete = false;
     if (before && !m_firstLayout && final) startTransition(before, cameraBefore);
@@ -271,7 +271,7 @@ void GraphCanvas::takeScene(Composed composed, bool final) {
         m_keptPlace.reset();
         m_shownLocation = m_context.location();
         m_wantedAnchor.reset();
-        m_opened.clear();
+        m_refits = false;
         for (const std::string& note : composed.index->scene().notes)
             if (m_toldNotes.insert(note).second)
                 m_context.report(context::Message{base::Severity::Info, QString::fromStdString(note), {}, {}, {}});

@@ -211,7 +211,7 @@ class GraphCanvas : public QWidget {
     void placeAgain();
     void placeNew();
     void putAt(layout::ItemId item, QPointF offset, double scale);
-    void keepOpenedInView(const layout::SceneLayout& before, bool fitted);
+    void fitWhatOpened(const layout::SceneLayout& before);
     void keepPlace();
     void followPlace();
     void rememberPlace();
@@ -276,7 +276,7 @@ class GraphCanvas : public QWidget {
     models::NodeMeasures m_measures;
     std::optional<Anchor> m_wantedAnchor;  ///< of the item that was just opened or closed
     std::optional<context::Selection> m_wantedView;  ///< to be shown once the layout is there
-    std::vector<layout::ItemKey> m_opened;  ///< what the layout that is under way opens, of the parts that have come
+    bool m_refits = false;  ///< the layout that is under way opens or closes something of a fitted picture
     QTimer m_noticeTimer, m_idleTimer;
     QTimer m_placeTimer;   ///< until the place is written
     QTimer m_keepInView;  ///< runs while the window is being resized with the selection in view
