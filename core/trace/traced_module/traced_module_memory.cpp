@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/trace/at_once.h"
 #include "core/trace/memory.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
@@ -101,6 +102,43 @@ Var TracedModuleTracer::applied(const GraphEffects& effects, const CallArguments
         for (const auto& [index, same] : effects.shared) memory().share(result, tensors.at(index), same);
     }
     return result;
+}
+
+namespace {
+
+/// A tensor with memory of its own.
+Value copied(const Value& value) {
+    auto copy = value.tensor().clone();
+    if (!copy) throw TraceError(TraceErrorKind::Runtime, copy.error().text());
+    return Value(std::move(*copy));
+}
+
+}  // namespace
+
+/// The graph of an earlier call stands for this one. A branch that is taken otherwise, or another write, must not go unseen:
+/// the module itself runs on copies, which have to become what the graph made of the arguments.
+void TracedModuleTracer::checkSameWrites(Module& module, const GraphEffects& effects, const CallArguments& arguments, const Var& made) {
+    const auto isTensor = [this](const Var& var) { return !hasUnknown(var) && valueIn(var).isTensor(); };
+    const bool arePlain = std::ranges::all_of(arguments.positional, isTensor) && std::ranges::all_of(arguments.keywords, [&](const auto& entry) { return isTensor(entry.second); });
+    if (!arePlain || hasUnknown(made) || !effects.slots.empty()) return;
+    std::vector<Value> tensors;
+    CallArguments copies;
+    for (const Var& argument : arguments.positional) copies.positional.emplace_back(tensors.emplace_back(copied(valueIn(argument))));
+    for (const auto& [name, argument] : arguments.keywords) copies.keywords.emplace_back(name, tensors.emplace_back(copied(valueIn(argument))));
+    const std::vector<Var> in = gathered(module.signature(), copies);
+    const auto function = module.forwardFunction();
+    Value result;
+    {
+        const PausedTracing paused;
+        const WritesAsValues changes(false);
+        const WriteProtection protection({});
+        result = callModel({}, module.className(), [&] { return function(in).toValue(); });
+    }
+    bool isSame = tensor::identical(result, valueIn(made.items().front()));
+    std::size_t next = 1;
+    for (const std::size_t index : effects.inputs) isSame = isSame && tensor::identical(tensors.at(index), valueIn(made.items().at(next++)));
+    if (isSame) return;
+    throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called again and writes something else than its graph, which has the branches of the first call");
 }
 
 /// A built-in module was run on values: what its result shows of them is seen.

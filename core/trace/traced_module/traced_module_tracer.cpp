@@ -263,7 +263,9 @@ Var TracedModuleTracer::moduleCalled(Module& module, std::vector<Var> arguments,
         const GraphEffects effects = m_effects[entry->graph.get()];
         // What the graph gives beside its result only the graph knows.
         Module& called = effects.anyWrite() ? static_cast<Module&>(*child) : module;
-        return applied(effects, settledArguments, callModule(called, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt));
+        const Var made = callModule(called, callee, settledArguments, entry->graph.get(), &outDef, std::nullopt);
+        if (effects.anyWrite()) checkSameWrites(module, effects, settledArguments, made);
+        return applied(effects, settledArguments, made);
     }
     Value result;
     const std::string qualname = callee->qualname();

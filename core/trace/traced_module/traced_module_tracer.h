@@ -103,6 +103,7 @@ class TracedModuleTracer final : public Tracer {
     Var applied(const GraphEffects& effects, const CallArguments& arguments, const Var& made);
     void checkTensors(Module& module);
     void shareWithArguments(const Var& made, const CallArguments& arguments);
+    void checkSameWrites(Module& module, const GraphEffects& effects, const CallArguments& arguments, const Var& made);
     Var external(Module& module, std::vector<Var> arguments, const Keywords& keywords);
 
     TracedNode* moduleNode(const std::string& path);
