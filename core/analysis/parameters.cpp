@@ -30,12 +30,13 @@ StoredSum sizeOf(DType dtype, std::int64_t elements) {
     return {1, elements, bytes, {{dtype, elements}}};
 }
 
-/// The same memory under two names is one tensor, however it is seen (transposed, reshaped).
-using Identity = std::tuple<const void*, DType, std::int64_t>;
+/// The same memory under two names is one tensor, however it is seen (transposed, reshaped). The storage stands for its memory:
+/// to ask for its address would read weights that are read on first use.
+using Identity = std::tuple<const tensor::Storage*, std::int64_t, DType, std::int64_t>;
 
 std::optional<Identity> identityOf(const Tensor& tensor) {
     if (!tensor.defined() || tensor.numel() == 0 || tensor.dtype() == DType::String) return std::nullopt;
-    return Identity(tensor.bytes(), tensor.dtype(), tensor.numel());
+    return Identity(tensor.storage().get(), tensor.offsetElements(), tensor.dtype(), tensor.numel());
 }
 
 class Counter {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "core/analysis/infer.h"
 #include "core/base/mapped_file.h"
@@ -51,31 +53,54 @@ bool isSmallOrIndex(const tensor::Tensor& tensor) {
 }
 
 /// Kernels check shapes and indices once and use them later. A file that is overwritten meanwhile must not come in between,
-/// so those are copied from it; weights stay mapped.
-void ownIndices(graph::InternalGraph& graph) {
-    std::map<const tensor::Storage*, std::shared_ptr<tensor::Storage>> copies;
-    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
-        const auto& constant = graph.node(graph::NodeId(i)).constant;
-        if (!constant || !constant->isTensor() || !constant->tensor().defined()) continue;
-        const tensor::Tensor& tensor = constant->tensor();
-        if (tensor.dtype() == tensor::DType::String || !isSmallOrIndex(tensor) || !base::MappedFile::at(tensor.storage()->data())) continue;
-        std::shared_ptr<tensor::Storage>& copy = copies[tensor.storage().get()];
+/// so those are copied from it; weights stay mapped. What shared memory in the file shares the copy.
+class OwnedIndices {
+  public:
+    /// The tensor on memory of its own; nothing if it may stay where it is.
+    std::optional<tensor::Tensor> of(const tensor::Tensor& tensor) {
+        if (!tensor.defined() || tensor.dtype() == tensor::DType::String || !isSmallOrIndex(tensor)) return std::nullopt;
+        if (!base::MappedFile::at(tensor.storage()->data())) return std::nullopt;
+        std::shared_ptr<tensor::Storage>& copy = m_copies[tensor.storage().get()];
         if (!copy) {
             auto owned = tensor::Storage::allocate(tensor.storage()->sizeBytes());
-            if (!owned) continue;  // a run will say so
+            if (!owned) return std::nullopt;  // a run will say so
             std::memcpy((*owned)->mutableData(), tensor.storage()->data(), tensor.storage()->sizeBytes());
             copy = tensor::Storage::view((*owned)->data(), (*owned)->sizeBytes(), *owned);
+            m_originals.push_back(tensor.storage());
         }
-        const auto owned = tensor::Tensor::onStorage(tensor.dtype(), tensor.shape(), tensor.strides(), copy, tensor.offsetElements());
-        graph.setConstant(graph::NodeId(i), tensor::Value(owned));
+        return tensor::Tensor::onStorage(tensor.dtype(), tensor.shape(), tensor.strides(), copy, tensor.offsetElements());
     }
+    bool empty() const { return m_copies.empty(); }
+
+  private:
+    std::map<const tensor::Storage*, std::shared_ptr<tensor::Storage>> m_copies;
+    std::vector<std::shared_ptr<const tensor::Storage>> m_originals;  ///< alive, so that no address comes again
+};
+
+/// In the graph, and where modules register the same tensors: one memory stays one.
+void ownIndices(graph::InternalGraph& graph, std::shared_ptr<const graph::ModuleTree>& modules) {
+    OwnedIndices copies;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const auto& constant = graph.node(graph::NodeId(i)).constant;
+        if (!constant || !constant->isTensor()) continue;
+        if (auto owned = copies.of(constant->tensor())) graph.setConstant(graph::NodeId(i), tensor::Value(std::move(*owned)));
+    }
+    if (!modules || copies.empty()) return;
+    auto changed = std::make_shared<graph::ModuleTree>(*modules);
+    for (std::size_t i = 0; i < changed->modules().size(); ++i) {
+        for (graph::ParameterInfo& parameter : changed->mutableModule(i).parameters) {
+            if (!parameter.value) continue;
+            if (auto owned = copies.of(*parameter.value)) parameter.value = std::move(*owned);
+        }
+    }
+    modules = std::move(changed);
 }
 
 }  // namespace
 
 void finish(Document& document, graph::InternalGraph graph, const base::WorkContext& work) {
     work.report("inferring shapes");
-    ownIndices(graph);
+    ownIndices(graph, document.modules);
     analysis::inferTypes(graph, document.diagnostics);
     document.graph = std::make_shared<const graph::InternalGraph>(std::move(graph));
 }

@@ -138,6 +138,8 @@ class TestTorchScriptArchive : public QObject {
         for (std::size_t i = 0; i < (*document)->graph->nodeCount(); ++i) {
             const graph::Node& node = (*document)->graph->node(graph::NodeId(i));
             if (!node.constant || !node.constant->isTensor() || node.constant->tensor().numel() < 64) continue;
+            // Indices and what is small are copied when a file is opened: it may change while they are used.
+            if (node.constant->tensor().storage()->sizeBytes() <= 4096) continue;
             QVERIFY2(isMapped(node.constant->tensor().storage()->data(), file), node.name.c_str());
         }
     }
