@@ -55,22 +55,33 @@ bool isPartOf(const Tensor& part, std::size_t position, const Value& whole) {
 
 }  // namespace
 
-void FiniteConstants::select(const std::shared_ptr<const InternalGraph>& graph) {
+void CensusMemory::select(const std::shared_ptr<const InternalGraph>& graph) {
     if (graph == m_graph) return;
-    m_known.clear();
+    m_finite.clear();
+    m_bad.clear();
     m_graph = graph;
 }
 
-bool FiniteConstants::isFinite(NodeId node, base::ThreadPool& pool) {
-    const auto [entry, isNew] = m_known.try_emplace(node, true);
+bool CensusMemory::isFinite(NodeId node, base::ThreadPool& pool) {
+    const auto [entry, isNew] = m_finite.try_emplace(node, true);
     if (isNew) {
         entry->second = !anyTensor(*m_graph->node(node).constant, [&](const Tensor& tensor) { return ops::kernels::countBad(tensor, pool).any(); });
     }
     return entry->second;
 }
 
-Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, FiniteConstants& constants, base::ThreadPool& pool)
-    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_constants(constants), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
+Census::Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool)
+    : m_plan(plan), m_graph(*plan.graph), m_values(values), m_memory(memory), m_pool(pool), m_isBad(m_graph.nodeCount(), false) {}
+
+ops::kernels::Followers::Census Census::modeFor(const Step& step) const {
+    using Mode = ops::kernels::Followers::Census;
+    const auto getsBad = [this](const Step& one) {
+        return std::ranges::any_of(m_graph.expr(one.expr).inputs, [this](NodeId input) { return m_isBad[sourceOf(input).index()]; });
+    };
+    // One value alone is counted as quickly as it is looked at.
+    if (step.followers.empty() || m_memory.wasBad(step.expr) || getsBad(step)) return Mode::Count;
+    return std::ranges::any_of(step.followers, getsBad) ? Mode::Count : Mode::Detect;
+}
 
 void Census::made(NodeId node, const Value& value, const std::optional<BadCount>& counted) {
     const NodeId source = sourceOf(node);
@@ -117,7 +128,7 @@ bool Census::sharesFinite(const Tensor& tensor, NodeId node, std::size_t positio
         const NodeId source = sourceOf(input);
         const auto& constant = m_graph.node(source).constant;
         if (m_isBad[source.index()] || !isPartOf(tensor, position, constant ? *constant : m_values[source.index()])) continue;
-        if (!constant || m_constants.isFinite(source, m_pool)) return true;
+        if (!constant || m_memory.isFinite(source, m_pool)) return true;
     }
     return false;
 }

@@ -3,22 +3,29 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/exec/plan_impl.h"
 #include "core/ops/kernels/finite.h"
+#include "core/ops/kernels/followers.h"
 
 namespace sonde::exec {
 
-/// Which weights of a graph are finite, found out once: what only passes them on need not be read in every run.
-class FiniteConstants {
+/// What the runs of a graph have found out about its values.
+class CensusMemory {
   public:
     void select(const std::shared_ptr<const graph::InternalGraph>& graph);
+    /// Whether a weight is finite, found out once: what only passes it on need not be read in every run.
     bool isFinite(NodeId constant, base::ThreadPool& pool);
+    /// Steps whose values were bad once: they are likely to be so again, and are counted at once.
+    bool wasBad(ExprId expr) const { return m_bad.contains(expr); }
+    void noteBad(ExprId expr) { m_bad.insert(expr); }
 
   private:
     std::shared_ptr<const graph::InternalGraph> m_graph;
-    std::unordered_map<NodeId, bool> m_known;
+    std::unordered_map<NodeId, bool> m_finite;
+    std::unordered_set<ExprId> m_bad;
 };
 
 /// Counts the NaN and infinite elements of everything that a run computes, right when it is made, and tells origins from
@@ -27,8 +34,12 @@ class FiniteConstants {
 class Census {
   public:
     /// `values` is by source node: what the run has at the moment.
-    Census(const Plan::Impl& plan, const std::vector<Value>& values, FiniteConstants& constants, base::ThreadPool& pool);
+    Census(const Plan::Impl& plan, const std::vector<Value>& values, CensusMemory& memory, base::ThreadPool& pool);
 
+    /// How a step is to look at its values while it runs: one that is likely to have bad ones, because it had or because they
+    /// come in, counts them; others only find out whether there are any, and then run again to count.
+    ops::kernels::Followers::Census modeFor(const Step& step) const;
+    void detectedIn(const Step& step) { m_memory.noteBad(step.expr); }
     /// A node has a new value; `counted` if its kernel has counted already.
     void made(NodeId node, const Value& value, const std::optional<ops::kernels::BadCount>& counted);
     std::unordered_map<NodeId, BadValues> take() { return std::move(m_found); }
@@ -43,7 +54,7 @@ class Census {
     const Plan::Impl& m_plan;
     const graph::InternalGraph& m_graph;
     const std::vector<Value>& m_values;
-    FiniteConstants& m_constants;
+    CensusMemory& m_memory;
     base::ThreadPool& m_pool;
     std::vector<bool> m_isBad;  ///< by source node: its present value
     std::unordered_map<NodeId, ops::kernels::BadCount> m_now;  ///< of those

@@ -34,11 +34,11 @@ enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };
 class Execution {
   public:
     Execution(const Plan& plan, const base::WorkContext& work, const RunOptions& options, ops::RunEnvironment& environment,
-              BlockCache& blocks, PreparedCache& prepared, FiniteConstants& constants, FileCheck& files)
+              BlockCache& blocks, PreparedCache& prepared, CensusMemory& censusMemory, FileCheck& files)
         : m_plan(plan.impl()), m_graph(plan.graph()), m_work(work), m_options(options), m_environment(environment),
           m_blocks(blocks), m_prepared(prepared), m_files(files), m_values(m_graph.nodeCount()), m_isMissing(m_graph.nodeCount(), false),
           m_followed(m_graph.exprCount(), false) {
-        if (options.countsBad) m_census.emplace(m_plan, m_values, constants, *environment.pool);
+        if (options.countsBad) m_census.emplace(m_plan, m_values, censusMemory, *environment.pool);
         m_recording.states.assign(m_graph.exprCount(), ExprState::NotReached);
         m_recording.elapsed.assign(m_graph.exprCount(), 0);
         m_recording.started.assign(m_graph.exprCount(), 0);
@@ -389,12 +389,18 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
         const auto constantsOf = [&] { return constantInputs(m_plan, step); };
         auto prepared = m_prepared.find(step, constantsOf, m_environment);
         if (prepared) {
-            if (step.leads && (m_census || !step.followers.empty()) && areFloats(inputs)) {
-                followers.emplace(linksOf(step), m_blocks, m_census.has_value());
+            const auto call = [&](Followers::Census mode) {
+                const bool leads = step.leads && (m_census || !step.followers.empty()) && areFloats(inputs);
+                if (leads) followers.emplace(linksOf(step), m_blocks, mode);
+                const Followers::Scope scope(leads ? &*followers : nullptr);
+                results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment, expr.op.version,
+                                            prepared->get(), expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
+            };
+            call(m_census && step.leads ? m_census->modeFor(step) : Followers::Census::None);
+            if (results && followers && followers->detected()) {
+                m_census->detectedIn(step);
+                call(Followers::Census::Count);
             }
-            const Followers::Scope scope(followers ? &*followers : nullptr);
-            results = ops::callPrepared(*step.op, inputs, step.attributes, expr.outputs.size(), m_environment,
-                                        expr.op.version, prepared->get(), expr.bodies.empty() ? nullptr : &bodies, &m_blocks);
         } else {
             results = std::move(prepared).error();
         }
@@ -564,7 +570,7 @@ struct Runner::Impl {
     base::ThreadPool pool;
     BlockCache blocks;
     PreparedCache prepared;
-    FiniteConstants constants;
+    CensusMemory census;
 };
 
 Runner::Runner(std::size_t threads) : m_impl(std::make_unique<Impl>(threads)) {}
@@ -579,13 +585,13 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
     environment.seed = options.seed;
     environment.exact = plan.options().exact;
     m_impl->prepared.select(plan.sharedGraph(), environment.exact);
-    m_impl->constants.select(plan.sharedGraph());
+    m_impl->census.select(plan.sharedGraph());
     m_impl->blocks.nextRun();
     FileCheck files(plan.sharedGraph(), inputs);
     Recording recording;
     std::optional<base::Error> changed = files.changed();
     if (!changed) {
-        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->constants, files).run(inputs);
+        recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->census, files).run(inputs);
         changed = files.changed();
     }
     return changed ? nothingOf(plan, std::move(*changed), recording.totalNs) : std::move(recording);

@@ -27,17 +27,24 @@ thread_local Followers* current = nullptr;
 
 class UnaryFollower : public Follower {
   public:
-    UnaryFollower(UnaryLoop loop, float a, float b, bool keepsFinite) : m_loop(loop), m_a(a), m_b(b), m_keepsFinite(keepsFinite) {}
+    UnaryFollower(UnaryLoop loop, float a, float b, bool keepsFinite, bool keepsBad)
+        : m_loop(loop), m_a(a), m_b(b), m_keepsFinite(keepsFinite), m_keepsBad(keepsBad) {}
     void apply(const float* from, float* to, std::int64_t, std::int64_t count) const override {
         m_loop(from, to, static_cast<std::size_t>(count), m_a, m_b);
     }
     bool keepsFinite() const override { return m_keepsFinite; }
+    bool keepsBad() const override { return m_keepsBad; }
 
   private:
     UnaryLoop m_loop;
     float m_a, m_b;
-    bool m_keepsFinite;
+    bool m_keepsFinite, m_keepsBad;
 };
+
+/// Whether NaN and both infinities have a result that is NaN or infinite.
+bool keepsBad(Unary function) {
+    return function == Unary::Neg || function == Unary::Abs || function == Unary::Square || function == Unary::Sqrt;
+}
 
 /// Whether every finite number has a finite result (with these parameters).
 bool keepsFinite(Unary function, float a, float b) {
@@ -67,8 +74,14 @@ class BinaryFollower : public Follower {
   public:
     /// One: a single number; Same: as large as the result; Row: repeated along the last axis; Channel: along axis 1.
     enum class Kind : std::uint8_t { One, Same, Row, Channel };
-    BinaryFollower(BinaryLoop loop, const float* other, bool otherFirst, Kind kind, std::int64_t length, std::int64_t channels)
-        : m_loop(loop), m_other(other), m_otherFirst(otherFirst), m_kind(kind), m_length(length), m_channels(channels) {}
+    BinaryFollower(Binary operation, const float* other, bool otherFirst, Kind kind, std::int64_t length, std::int64_t channels)
+        : m_operation(operation), m_loop(floatKernels().binary[static_cast<std::size_t>(operation)]), m_other(other), m_otherFirst(otherFirst), m_kind(kind),
+          m_length(length), m_channels(channels) {}
+
+    /// Whatever the other side is: infinity plus, minus or times anything is infinite or NaN, and so is its quotient.
+    bool keepsBad() const override {
+        return m_operation == Binary::Add || m_operation == Binary::Sub || m_operation == Binary::Mul || (m_operation == Binary::Div && !m_otherFirst);
+    }
 
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         switch (m_kind) {
@@ -91,6 +104,7 @@ class BinaryFollower : public Follower {
         else m_loop(from, false, other, repeated, to, static_cast<std::size_t>(count));
     }
 
+    Binary m_operation;
     BinaryLoop m_loop;
     const float* m_other;
     bool m_otherFirst;
@@ -102,6 +116,7 @@ class AffineFollower : public Follower {
   public:
     AffineFollower(std::span<const double> factor, std::span<const double> shift, std::int64_t size)
         : m_factor(factor), m_shift(shift), m_size(size) {}
+    bool keepsBad() const override { return true; }
     void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const override {
         forStretches(offset, count, m_size, [&](std::int64_t at, std::int64_t plane, std::int64_t, std::int64_t n) {
             const std::size_t c = static_cast<std::size_t>(plane) % m_factor.size();
@@ -145,7 +160,7 @@ bool isLeader(const OpDef& op) {
 
 std::unique_ptr<Follower> unaryFollower(Unary function, double a, double b) {
     const auto x = static_cast<float>(a), y = static_cast<float>(b);
-    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y, keepsFinite(function, x, y));
+    return std::make_unique<UnaryFollower>(floatKernels().unary[static_cast<std::size_t>(function)], x, y, keepsFinite(function, x, y), keepsBad(function));
 }
 
 std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operation) {
@@ -168,9 +183,8 @@ std::unique_ptr<Follower> binaryFollower(const FollowerCall& call, Binary operat
     };
     bool same = true;
     for (std::size_t i = 0; i < shape.rank(); ++i) same = same && extent(i) == shape[i];
-    const BinaryLoop loop = floatKernels().binary[static_cast<std::size_t>(operation)];
     const auto make = [&](Kind kind, std::int64_t length, std::int64_t channels) {
-        return std::make_unique<BinaryFollower>(loop, other.data<float>(), which == 0, kind, length, channels);
+        return std::make_unique<BinaryFollower>(operation, other.data<float>(), which == 0, kind, length, channels);
     };
     if (same) return make(Kind::Same, 0, 0);
     if (call.sameShapeOnly == which) return nullptr;
@@ -187,8 +201,8 @@ std::unique_ptr<Follower> affineFollower(const FollowerCall& call, std::span<con
     return size > 0 && !factor.empty() ? std::make_unique<AffineFollower>(factor, shift, size) : nullptr;
 }
 
-Followers::Followers(std::vector<Link> links, OutputAllocator& allocator, bool counts)
-    : m_links(std::move(links)), m_allocator(allocator), m_counts(counts ? m_links.size() + 1 : 0) {}
+Followers::Followers(std::vector<Link> links, OutputAllocator& allocator, Census census)
+    : m_links(std::move(links)), m_allocator(allocator), m_census(census), m_counts(census == Census::Count ? m_links.size() + 1 : 0) {}
 
 Followers::Scope::Scope(Followers* followers) { current = followers; }
 Followers::Scope::~Scope() { current = nullptr; }
@@ -207,7 +221,19 @@ bool Followers::bind(const Tensor& y) {
     m_kept.assign(1, y);
     for (std::size_t i = 0; i < m_links.size() && bindLink(i, y.shape()); ++i) {
     }
-    return !m_bound.empty() || !m_counts.empty();
+    if (m_census == Census::Detect) chooseLooks();
+    return !m_bound.empty() || m_census != Census::None;
+}
+
+/// A value need not be looked at if the next one is bad whenever it is, or if it is finite whenever the one before it is and
+/// that one is looked at itself.
+void Followers::chooseLooks() {
+    const std::size_t count = m_bound.size();
+    const auto looks = [&](std::size_t value) -> bool& { return value == 0 ? m_looksAtLeader : m_bound[value - 1].looks; };
+    for (std::size_t value = 0; value <= count; ++value) looks(value) = value == count || !m_bound[value].follower->keepsBad();
+    for (std::size_t value = 1; value <= count; ++value) {
+        if (looks(value - 1) && m_bound[value - 1].follower->keepsFinite()) looks(value) = false;
+    }
 }
 
 bool Followers::bindLink(std::size_t index, const Shape& shape) {
@@ -256,30 +282,36 @@ void Followers::keep(std::size_t link) {
 }
 
 void Followers::apply(std::int64_t offset, std::int64_t count) const {
-    bool isFinite = m_counts.empty() || look(0, m_results.front().data<float>() + offset, count);
+    const bool counts = m_census == Census::Count;
+    bool isFinite = !(counts || m_looksAtLeader) || look(0, m_results.front().data<float>() + offset, count);
     for (std::size_t i = 0; i < m_bound.size(); ++i) {
         const Bound& bound = m_bound[i];
         bound.follower->apply(bound.from + offset, bound.to + offset, offset, count);
-        if (m_counts.empty() || (isFinite && bound.follower->keepsFinite())) continue;
-        isFinite = look(i + 1, bound.to + offset, count);
+        if (counts ? !(isFinite && bound.follower->keepsFinite()) : bound.looks) isFinite = look(i + 1, bound.to + offset, count);
     }
 }
 
-/// Whether all is finite; counts it if not.
+/// Whether all is finite; counts or notes it if not.
 bool Followers::look(std::size_t value, const float* data, std::int64_t count) const {
+    if (floatKernels().allFinite(data, static_cast<std::size_t>(count))) return true;
+    if (m_census == Census::Detect) {
+        m_detected.store(true, std::memory_order_relaxed);
+        return false;
+    }
     const BadCount found = countBad(data, count);
-    if (!found.any()) return true;
     m_counts[value].nan.fetch_add(found.nan, std::memory_order_relaxed);
     m_counts[value].inf.fetch_add(found.inf, std::memory_order_relaxed);
     return false;
 }
 
 void Followers::restart() const {
+    m_detected = false;
     for (AtomicCount& count : m_counts) count.nan = 0, count.inf = 0;
 }
 
 std::optional<BadCount> Followers::badIn(std::size_t value) const {
-    if (value >= m_counts.size() || value >= m_results.size()) return std::nullopt;
+    if (m_census == Census::None || value >= m_results.size() || detected()) return std::nullopt;
+    if (m_census == Census::Detect) return BadCount{};
     return BadCount{m_counts[value].nan.load(), m_counts[value].inf.load()};
 }
 

@@ -21,8 +21,10 @@ class Follower {
     virtual ~Follower() = default;
     /// `count` elements that follow each other in row-major order from `offset` on; from and to may be the same.
     virtual void apply(const float* from, float* to, std::int64_t offset, std::int64_t count) const = 0;
-    /// What is finite before it is finite after it, so that it need not be looked at again.
+    /// Whatever is finite before it is finite after it.
     virtual bool keepsFinite() const { return false; }
+    /// Whatever is NaN or infinite before it is so after it.
+    virtual bool keepsBad() const { return false; }
 };
 
 /// One call of an operator that could follow. inputs[at] is the tensor before it (of float32 and the given shape).
@@ -69,8 +71,13 @@ class Followers {
         bool isKept = false;      ///< the result is kept for later
     };
 
-    /// `counts`: count what is NaN or infinite in every piece while it is in the cache, also if nothing follows.
-    Followers(std::vector<Link> links, OutputAllocator& allocator, bool counts = false);
+    /// What is done about NaN and infinity in the pieces while they are in the cache, also if nothing follows.
+    enum class Census : std::uint8_t {
+        None,
+        Detect,  ///< look at as few values of a chain as tell whether any holds some
+        Count    ///< count in all of them
+    };
+    Followers(std::vector<Link> links, OutputAllocator& allocator, Census census = Census::None);
 
     /// Those of the kernel that runs now, bound to its result y, which must be contiguous float32; null if there are none.
     static const Followers* of(const Tensor& y);
@@ -80,8 +87,10 @@ class Followers {
     void apply(std::int64_t offset, std::int64_t count) const;
     /// The kernel begins again in another way: all elements come once more.
     void restart() const;
+    /// Some value holds bad elements, but they were not counted.
+    bool detected() const { return m_census == Census::Detect && m_detected.load(std::memory_order_relaxed); }
     /// Bad elements of y, and of the result of a bound link, whether it was overwritten or not. Nothing if the kernel did not
-    /// take the followers, or if they do not count.
+    /// take the followers, or if they have not counted what is there.
     std::optional<BadCount> badInLeader() const { return badIn(0); }
     std::optional<BadCount> badInResult(std::size_t link) const { return badIn(link + 1); }
     /// The first so many links were bound, and are computed when the kernel is done.
@@ -106,6 +115,7 @@ class Followers {
         std::atomic<std::int64_t> nan{0}, inf{0};
     };
     bool look(std::size_t value, const float* data, std::int64_t count) const;
+    void chooseLooks();
     std::optional<BadCount> badIn(std::size_t value) const;
     bool bind(const Tensor& y);
     bool bindLink(std::size_t index, const Shape& shape);
@@ -118,11 +128,15 @@ class Followers {
         const float* from;
         float* to;
         std::size_t deferred = 0;  ///< so many in a row up to this one are kept without being made
+        bool looks = false;        ///< Census::Detect looks at its result
     };
     std::vector<Bound> m_bound;
     std::vector<Tensor> m_results;  ///< y, then one for each bound link
     std::vector<Tensor> m_kept;     ///< the same
-    mutable std::vector<AtomicCount> m_counts;  ///< of y, then of each link's result; empty if nothing is counted
+    Census m_census;
+    bool m_looksAtLeader = false;  ///< Census::Detect looks at y
+    mutable std::atomic<bool> m_detected{false};
+    mutable std::vector<AtomicCount> m_counts;  ///< of y, then of each link's result; empty unless Census::Count
 };
 
 }  // namespace sonde::ops::kernels

@@ -1,6 +1,6 @@
 // Loops over rows that end in one number, and loops over several rows at once.
 
-#if defined(__AVX512F__)
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -86,24 +86,42 @@ typedef float Vector __attribute__((vector_size(kWidth * sizeof(float)), aligned
 
 typedef unsigned Bits __attribute__((vector_size(kWidth * sizeof(float)), aligned(sizeof(float)), may_alias));
 
-/// Adding one to an exponent of all ones carries into the sign bit, which is collected.
+constexpr unsigned kExponent = 0x7f800000U, kOne = 0x00800000U;
+
+/// Adding one to an exponent of all ones carries into the sign bit.
+inline __attribute__((always_inline)) Bits signIfBad(const float* x) { return (*reinterpret_cast<const Bits*>(x) & kExponent) + kOne; }
+
+inline __attribute__((always_inline)) bool anySign(Bits bits) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask(reinterpret_cast<__m512i>(bits)) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_ps(reinterpret_cast<__m256>(bits)) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_ps(reinterpret_cast<__m128>(bits)) != 0;
+#else
+    unsigned all = 0;
+    for (std::size_t l = 0; l < kWidth; ++l) all |= bits[l];
+    return (all & 0x80000000U) != 0;
+#endif
+}
+
 bool allFinite(const float* x, std::size_t n) {
-    constexpr unsigned kExponent = 0x7f800000U, kOne = 0x00800000U, kSign = 0x80000000U;
-    Bits found[4] = {};
+    if (n < kWidth) {
+        unsigned all = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            unsigned bits;
+            __builtin_memcpy(&bits, x + i, sizeof bits);
+            all |= (bits & kExponent) + kOne;
+        }
+        return !(all & 0x80000000U);
+    }
+    Bits a = signIfBad(x + n - kWidth), b = a, c = a, d = a;  // the last vector overlaps the one before it
     std::size_t i = 0;
     for (; i + 4 * kWidth <= n; i += 4 * kWidth) {
-        for (std::size_t v = 0; v < 4; ++v) found[v] |= (*reinterpret_cast<const Bits*>(x + i + v * kWidth) & kExponent) + kOne;
+        a |= signIfBad(x + i), b |= signIfBad(x + i + kWidth), c |= signIfBad(x + i + 2 * kWidth), d |= signIfBad(x + i + 3 * kWidth);
     }
-    unsigned all = 0;
-    for (; i < n; ++i) {
-        unsigned bits;
-        __builtin_memcpy(&bits, x + i, sizeof bits);
-        all |= (bits & kExponent) + kOne;
-    }
-    for (std::size_t v = 0; v < 4; ++v) {
-        for (std::size_t l = 0; l < kWidth; ++l) all |= found[v][l];
-    }
-    return !(all & kSign);
+    for (; i + kWidth <= n; i += kWidth) a |= signIfBad(x + i);
+    return !anySign((a | b) | (c | d));
 }
 
 /// Four vectors of outputs stay in registers while the taps pass.
