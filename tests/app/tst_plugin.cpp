@@ -156,7 +156,7 @@ class TestPlugin : public QObject {
         for (int i = 0; i < 150; ++i) {
             const auto opened = document::open(file.toStdString());
             if (opened) continue;
-            reached += opened.error().what.find("functionThatIsNowhere") != std::string::npos ? 1 : 0;
+            reached += opened.error().what.find("the library cannot be loaded") != std::string::npos ? 1 : 0;
             refused += opened.error().what.find("you have not agreed") != std::string::npos ? 1 : 0;
         }
         stop = true;
@@ -175,7 +175,8 @@ class TestPlugin : public QObject {
         QVERIFY(library.has_value());
         QVERIFY(test::replaceFile(file, contentOf(plugin("leaves_trace.so")).toStdString()));
         const auto loaded = (*library)->load();
-        QVERIFY(!loaded && loaded.error().what.find("functionThatIsNowhere") != std::string::npos);
+        // It lacks functions that this program does not export; the other one needs none and would load.
+        QVERIFY2(!loaded && loaded.error().what.find("undefined symbol") != std::string::npos, loaded ? "" : loaded.error().what.c_str());
         QVERIFY(!QFile::exists(m_trace));
     }
 

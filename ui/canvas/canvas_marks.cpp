@@ -173,6 +173,7 @@ void GraphCanvas::refreshPreviews() {
             return made;
         },
         [this](const std::shared_ptr<Previews>& made) {
+            if (!m_context.checkFiles()) made->clear();  // they may show another file's bytes
             m_marks.previews = made;
             refreshMarks();
             if (!m_painter) return;

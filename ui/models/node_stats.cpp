@@ -55,6 +55,7 @@ void NodeStats::compute() {
             return found;
         },
         [this](Found found) {
+            if (!m_context.checkFiles()) return;  // they may be of another file's bytes
             for (const auto& [node, stats] : found) m_stats[node] = stats;
             Q_EMIT changed();
         });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/tensor/mapped_source.h"
 #include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 
@@ -82,7 +83,10 @@ QVariant WatchListModel::text(NodeId id, int column) const {
         case InfColumn: return stats ? context::countText(stats->infCount) : QString();
         case ZeroColumn: return stats ? context::countText(stats->zeroCount) : QString();
         case ValueColumn:
-            if (value) return shown(value->text(120));
+            if (value) {
+                const QString text = shown(value->text(120));
+                return tensor::isSourceChanged(*value) ? QString() : text;
+            }
             if (!m_context.recording()) return tr("not run yet");
             if (m_context.failure(node.producer)) return tr("failed");
             return m_context.wasReached(id) ? tr("…") : tr("not reached");

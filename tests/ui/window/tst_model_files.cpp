@@ -17,7 +17,7 @@ using context::RunState;
 class TestModelFiles : public test::WindowFixture {
     Q_OBJECT
 
-  private slots:
+  private Q_SLOTS:
     void initTestCase() { prepare(); }
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
@@ -108,7 +108,7 @@ void TestModelFiles::aChangedInputIsReadAnew() {
     const context::ModelInput& input = context().inputs().front();
     const QString path = m_folder->filePath("x.npy");
     const auto write = [&](float value) {
-        const tensor::Shape shape = context().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 16});
+        const tensor::Shape shape = context().graph().node(input.node).type.staticShape().value_or(tensor::Shape{1, 12});
         const auto x = tensor::Tensor::of<float>(shape, std::vector<float>(static_cast<std::size_t>(*shape.checkedNumel()), value));
         return io::writeNpyFile(path.toStdString(), x).has_value();
     };

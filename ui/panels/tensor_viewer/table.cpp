@@ -45,14 +45,17 @@ class PlaneModel : public QAbstractTableModel {
         if (role == Qt::TextAlignmentRole) return alignment();
         return role == Qt::DisplayRole ? QVariant(section) : QVariant();
     }
-    /// Empty when the element is read from a file that changed.
     QString text(int row, int column) const {
-        const QString text = QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
-        return tensor::isSourceChanged(m_plane) ? QString() : text;
+        return QString::fromStdString(m_plane.elementText(row * m_plane.dim(1) + column));
     }
+    /// What was just read is of a file that changed: it is not to be shown.
+    bool isStale() const { return tensor::isSourceChanged(m_plane); }
     QVariant data(const QModelIndex& at, int role) const override {
         switch (role) {
-            case Qt::DisplayRole: return text(at.row(), at.column());
+            case Qt::DisplayRole: {
+                const QString shown = text(at.row(), at.column());
+                return isStale() ? QVariant() : QVariant(shown);
+            }
             case Qt::ToolTipRole:
                 return m_plane.dtype() == tensor::DType::String ? QVariant(text(at.row(), at.column())) : QVariant();
             case Qt::TextAlignmentRole:
@@ -123,7 +126,10 @@ class Table : public TensorView {
         if (!selection.isEmpty()) {
             const QItemSelectionRange range = selection.first();
             top = range.top(), left = range.left(), bottom = range.bottom(), right = range.right();
-            if (top == bottom && left == right) return m_model->text(top, left);
+            if (top == bottom && left == right) {
+                const QString text = m_model->text(top, left);
+                return m_model->isStale() ? QString() : text;
+            }
         }
         if (static_cast<std::int64_t>(bottom - top + 1) * (right - left + 1) > kMostCopied)
             bottom = top + static_cast<int>(kMostCopied / std::max(1, right - left + 1));
@@ -135,7 +141,7 @@ class Table : public TensorView {
             }
             text += QLatin1Char('\n');
         }
-        return text;
+        return m_model->isStale() ? QString() : text;
     }
 
     void pointAt(qint64 row, qint64 column) override {
