@@ -330,10 +330,11 @@ void TestCommandLine::errorsHaveTheirFormAndStatus_data() {
     QTest::newRow("unknown number") << QStringList{"run", net, "--end", "#99999"} << 2 << "#99999";
     QTest::newRow("unknown module") << QStringList{"run", net, "--end", "blok:"} << 2 << "did you mean block";
     QTest::newRow("bad input") << QStringList{"run", net, "--input-data", "#rand(1e-3,2)"} << 2 << "#rand";
-    QTest::newRow("input of another rank") << QStringList{"run", net, "--input-data", "#rand(0,1,3)"} << 2 << "shapes mismatch";
+    QTest::newRow("input of another rank") << QStringList{"run", net, "--input-data", "#rand(0,1,3)"} << 2 << "input 'x' expects float32[4,12], got float32[3] (rank: 2 declared, 1 given)";
+    QTest::newRow("input of other sizes") << QStringList{"run", net, "--input-data", "#rand(0,1,4,13)"} << 2 << "dimension 1: 12 declared, 13 given";
     QTest::newRow("tracer for a graph") << QStringList{"trace", net, "--tracer", "robust"} << 2 << "--tracer";
-    QTest::newRow("the kernel fails") << QStringList{"run", net, "--input-data", "#rand(0,1,4,13)"} << 4 << "proj";
-    QTest::newRow("reference of another model") << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "in.NAME";
+    QTest::newRow("the kernel fails") << QStringList{"run", model("gpt_mini.onnx"), "--input-data", "#rand(9000,9999,1,20)"} << 4 << "tok_emb";
+    QTest::newRow("reference of another model") << QStringList{"check", net, model("gpt_mini.npz")} << 2 << "input 'x' expects float32[4,12]";
     QTest::newRow("no reference") << QStringList{"check", net, "nothing.npz"} << 3 << "nothing.npz";
 }
 
