@@ -12,7 +12,7 @@ packages=(
     # command line
     libcli11-dev
     # window and tests
-    qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb xauth
+    qt6-base-dev qt6-svg-dev fonts-dejavu-core xvfb xauth graphviz
 )
 
 if ! command -v dpkg-query >/dev/null; then
