@@ -52,8 +52,10 @@ struct Child {
     bool settle() {
         return QTest::qWaitFor([this] { return window.isIdle(); }, 60000);
     }
+    /// Keys reach the actions of the active window only, which an X server makes it in its own time.
     void press(const QKeySequence& keys) {
         window.activateWindow();
+        if (!QTest::qWaitForWindowActive(&window)) return say("STATE {}");
         window.canvas()->setFocus();
         QTest::keyClick(window.canvas(), keys[0].key(), keys[0].keyboardModifiers());
         settle();
@@ -147,6 +149,7 @@ int churn() {
     if (!child.start({})) return 1;
     auto& context = child.context();
     const std::vector<graph::NodeId> convs = models::searchNodes(context, QStringLiteral("op:Conv")).nodes;
+    context::waitUntilStored();  // that it is open; what comes now is in the middle of being written
     say("STATE {}");
     for (std::size_t turn = 0;; ++turn) {
         context.toggleWatch(convs[turn % convs.size()]);
