@@ -35,7 +35,7 @@ using widgets::KeyValueGrid;
 
 namespace {
 
-constexpr std::size_t kMostLinks = 40;
+constexpr std::size_t kMaxLinks = 40;
 constexpr std::size_t kMostRows = 200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
 
 }  // namespace
@@ -222,7 +222,7 @@ void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::F
     }
     grid->addRow(tr("Failed"), shown(failure.error.what), true);
     if (!failure.error.hint.empty()) grid->addRow(tr("Hint"), shown(failure.error.hint), true);
-    for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMostLinks); ++i)
+    for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMaxLinks); ++i)
         grid->addRow(tr("Input %1 was").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
 }
 
@@ -281,21 +281,21 @@ void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
     if (expr.inputs.empty()) return;
     KeyValueGrid* grid = section(tr("Inputs"), QStringLiteral("inputs"), static_cast<int>(expr.inputs.size()));
     std::size_t linked = 0;
-    for (std::size_t i = 0; i < expr.arguments.size() && linked < kMostLinks; ++i) {
+    for (std::size_t i = 0; i < expr.arguments.size() && linked < kMaxLinks; ++i) {
         const QString key = models::argumentName(expr, i);
-        expr.arguments[i].forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, key, node); });
+        expr.arguments[i].forEachNode([&](NodeId node) { if (linked++ < kMaxLinks) addNodeLink(grid, key, node); });
         if (expr.arguments[i].kind == graph::Argument::Kind::Constant) grid->addRow(key, shown(expr.arguments[i].constant.text(80)), true);
     }
     for (const auto& [key, argument] : expr.keywords)
-        argument.forEachNode([&](NodeId node) { if (linked++ < kMostLinks) addNodeLink(grid, shown(key), node); });
-    if (expr.inputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMostLinks)));
+        argument.forEachNode([&](NodeId node) { if (linked++ < kMaxLinks) addNodeLink(grid, shown(key), node); });
+    if (expr.inputs.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.inputs.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addOutputs(const graph::Expr& expr) {
     if (expr.outputs.size() < 2) return;
     KeyValueGrid* grid = section(tr("Outputs"), QStringLiteral("outputs"), static_cast<int>(expr.outputs.size()));
-    for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMostLinks); ++i) addNodeLink(grid, QString::number(i), expr.outputs[i]);
-    if (expr.outputs.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.outputs.size() - kMostLinks)));
+    for (std::size_t i = 0; i < std::min(expr.outputs.size(), kMaxLinks); ++i) addNodeLink(grid, QString::number(i), expr.outputs[i]);
+    if (expr.outputs.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(expr.outputs.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addConsumers(const graph::Node& node) {
@@ -304,12 +304,12 @@ void NodeDetailsPanel::addConsumers(const graph::Node& node) {
     if (users.empty()) grid->addRow(tr("Readers"), tr("none"));
     std::size_t shownUsers = 0;
     for (const ExprId user : users) {
-        if (shownUsers++ == kMostLinks) break;
+        if (shownUsers++ == kMaxLinks) break;
         const graph::Expr& expr = m_context.graph().expr(user);
         const QString name = expr.outputs.empty() ? models::operatorText(expr) : shown(m_context.graph().node(expr.outputs.front()).name);
         grid->addLink(models::operatorText(expr), name, QVariant::fromValue(m_context.selectionOf(user)), models::moduleText(expr));
     }
-    if (users.size() > kMostLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(users.size() - kMostLinks)));
+    if (users.size() > kMaxLinks) grid->addRow(QString(), tr("+%1 more").arg(context::countText(users.size() - kMaxLinks)));
 }
 
 void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
@@ -364,17 +364,17 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     addStored(grid, *index);
     if (!module.parameters.empty()) {
         KeyValueGrid* own = section(tr("Own parameters"), QStringLiteral("parameters"), static_cast<int>(module.parameters.size()));
-        for (std::size_t i = 0; i < std::min(module.parameters.size(), kMostLinks); ++i)
+        for (std::size_t i = 0; i < std::min(module.parameters.size(), kMaxLinks); ++i)
             own->addRow(shown(module.parameters[i].name), shown(module.parameters[i].type.text()), true);
     }
     if (!module.children.empty()) {
         KeyValueGrid* children = section(tr("Submodules"), QStringLiteral("children"), static_cast<int>(module.children.size()));
-        for (std::size_t i = 0; i < std::min(module.children.size(), kMostLinks); ++i) {
+        for (std::size_t i = 0; i < std::min(module.children.size(), kMaxLinks); ++i) {
             const graph::ModuleInfo& child = tree.module(module.children[i]);
             const QString qualname = QString::fromStdString(child.qualname);
             children->addLink(models::shortClass(child.moduleClass), models::oneLine(qualname), QVariant::fromValue(m_context.selectionOf(qualname)));
         }
-        if (module.children.size() > kMostLinks) children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMostLinks)));
+        if (module.children.size() > kMaxLinks) children->addRow(QString(), tr("+%1 more").arg(context::countText(module.children.size() - kMaxLinks)));
     }
 }
 
