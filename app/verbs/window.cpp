@@ -16,7 +16,8 @@ Verb windowVerb() {
                                    "File with a command a line: open, expand, collapse, select, watch, end, clear, input, run, wait, "
                                    "search, panel, view, theme, size, zoom, direction, key, click, doubleclick, screenshot, quit");
                 command.add_flag("--allow-native", options->allowNative, "Shared libraries (.so) may be opened without asking: this runs their code with your rights");
-                command.add_option("--theme", options->theme, "light, dark or contrast (default light)");
+                command.add_option("--theme", options->theme, "light, dark or contrast (default light)")
+                    ->check(CLI::IsMember({"light", "dark", "contrast", "high-contrast"}));
                 return std::function<base::Result<int>()>([options] { return window::driveWindow(*options); });
             }};
 }

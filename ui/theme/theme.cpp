@@ -166,6 +166,7 @@ QString Theme::modeKey(Mode mode) {
 Theme::Mode Theme::modeFromKey(const QString& key) {
     for (Mode mode : {Mode::Light, Mode::Dark, Mode::HighContrast})
         if (key == modeKey(mode)) return mode;
+    if (key == QLatin1String("contrast")) return Mode::HighContrast;  // its name on the command line and in scripts
     return Mode::System;
 }
 
