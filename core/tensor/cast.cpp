@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/tensor/dispatch.h"
+#include "core/tensor/half_floats.h"
 #include "core/tensor/tensor.h"
 
 namespace sonde::tensor {
@@ -61,6 +62,11 @@ template <typename From, typename To>
 void convertAll(const void* source, void* target, std::size_t count) {
     const auto* from = static_cast<const From*>(source);
     auto* to = static_cast<To*>(target);
+    // The casts around every product of float16 and bfloat16; both are their bits.
+    if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) return halfToFloat(static_cast<const std::uint16_t*>(source), to, count);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) return floatToHalf(from, static_cast<std::uint16_t*>(target), count);
+    if constexpr (std::is_same_v<From, BFloat16> && std::is_same_v<To, float>) return bfloat16ToFloat(static_cast<const std::uint16_t*>(source), to, count);
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) return floatToBFloat16(from, static_cast<std::uint16_t*>(target), count);
     for (std::size_t i = 0; i < count; ++i) to[i] = convert<From, To>(from[i]);
 }
 

@@ -1,5 +1,8 @@
+// One-byte floating point types; float16 and bfloat16 are in half_floats.cpp.
+
 #include "core/tensor/float_types.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -124,39 +127,6 @@ const Table& table(DType dtype) {
 }
 
 }  // namespace
-
-float halfToFloat(std::uint16_t bits) {
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
-    const std::uint32_t magnitude = bits & 0x7fff;
-    if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
-    if (magnitude < 0x400) {  // subnormal: a multiple of 2^-24
-        const float value = static_cast<float>(magnitude) * 0x1p-24F;
-        return sign ? -value : value;
-    }
-    return std::bit_cast<float>(sign | ((magnitude << 13) + (112U << 23)));
-}
-
-std::uint16_t floatToHalf(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
-    std::uint32_t magnitude = bits & 0x7fffffff;
-    if (magnitude > 0x7f800000) return static_cast<std::uint16_t>(sign | 0x7e00 | ((magnitude >> 13) & 0x1ff));
-    if (magnitude >= 0x477ff000) return static_cast<std::uint16_t>(sign | 0x7c00);  // 65520 and up round to Inf
-    if (magnitude < 0x38800000) {
-        // Below 2^-14: adding 0.5 puts the last bit of a half subnormal (2^-24) at the last bit of the float.
-        const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
-        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000));
-    }
-    magnitude += 0xfff + ((magnitude >> 13) & 1);
-    return static_cast<std::uint16_t>(sign | ((magnitude - (112U << 23)) >> 13));
-}
-
-std::uint16_t floatToBFloat16(float value) {
-    auto bits = std::bit_cast<std::uint32_t>(value);
-    if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-    bits += 0x7fff + ((bits >> 16) & 1);
-    return static_cast<std::uint16_t>(bits >> 16);
-}
 
 float narrowToFloat(DType dtype, std::uint8_t bits) {
     return table(dtype)[dtype == DType::Float4E2M1 ? bits & 0x0f : bits];
