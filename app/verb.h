@@ -19,7 +19,7 @@ struct Verb {
     std::string_view sentence;  ///< help text
     std::string_view example;   ///< a complete command line
     /// Adds the verb's options to its subcommand; the returned action runs it and gives the exit status. Errors are
-    /// printed by main in the form of the contract.
+    /// printed by main: base::Error::commandLineText.
     std::function<base::Result<int>()> (*setup)(CLI::App& command);
 };
 

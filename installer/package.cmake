@@ -17,6 +17,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/resources/desktop/sonde.svg
   DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sonde)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/resources/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sonde)
 
 # The library: static, its includes rooted at include/sonde as they are at the repository.
 install(TARGETS sonde-core EXPORT SondeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -105,6 +105,48 @@ QList<Include> includesBelow(const QStringList& folders) {
     return found;
 }
 
+/// Adds what the targets may include, until nothing changes.
+void addIndirect(QHash<QString, QSet<QString>>& table) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (QSet<QString>& targets : table) {
+            const QSet<QString> before = targets;
+            for (const QString& target : before) targets.unite(table.value(target));
+            changed |= targets != before;
+        }
+    }
+}
+
+/// CONTRIBUTING.md, "Where things are", row by row: `core/exec` | … | graph, ops. A name without a slash is a folder of the
+/// same top-level folder or itself such a folder: "core" and "all of core" are everything in it.
+QHash<QString, QSet<QString>> writtenTable() {
+    static const QRegularExpression row(QStringLiteral(R"(^\| `((?:core|ui|app)(?:/[\w/]+)?)` \|[^|]*\| ([^|]*) \|$)"));
+    QHash<QString, QStringList> cells;
+    for (const QString& line : sourceLines(QStringLiteral("CONTRIBUTING.md")))
+        if (const QRegularExpressionMatch match = row.match(line); match.hasMatch()) cells[match.captured(1)] = match.captured(2).split(QStringLiteral(", "));
+    QHash<QString, QSet<QString>> table;
+    for (auto it = cells.cbegin(); it != cells.cend(); ++it) {
+        QSet<QString>& targets = table[it.key()];
+        for (QString name : it.value()) {
+            if (name == u"\u2013" || name == u"Qt") continue;
+            name.remove(QStringLiteral("all of "));
+            if (name != u"core" && name != u"ui") {
+                targets << (name.contains(u'/') && (name.startsWith(u"core/") || name.startsWith(u"ui/")) ? name : it.key().section(u'/', 0, 0) + u'/' + name);
+                continue;
+            }
+            for (const QString& folder : cells.keys())
+                if (folder.startsWith(name + u'/') && folder != it.key()) targets << folder;
+        }
+    }
+    return table;
+}
+
+QString listed(const QSet<QString>& folders) {
+    QStringList names = folders.values();
+    names.sort();
+    return names.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 class TestIncludes : public QObject {
@@ -116,6 +158,7 @@ class TestIncludes : public QObject {
     void includesAreRootedAtTheRepository();
     void foldersIncludeOnlyWhatTheTableAllows();
     void theTableItselfHasNoCycle();
+    void contributingHasTheSameTable();
     void noPanelIncludesAnother();
     void theLayoutHelperKnowsNoGraph();
     void coreHasNoQt();
@@ -132,14 +175,7 @@ void TestIncludes::initTestCase() {
     for (const Rule& rule : rules()) {
         m_allowed[rule.folder] = QSet<QString>(rule.mayInclude.begin(), rule.mayInclude.end());
     }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (QSet<QString>& targets : m_allowed) {
-            const QSet<QString> before = targets;
-            for (const QString& target : before) targets.unite(m_allowed.value(target));
-            changed |= targets != before;
-        }
-    }
+    addIndirect(m_allowed);
     m_includes = includesBelow({"core", "ui", "app"});
     QVERIFY(!m_includes.isEmpty());
 }
@@ -172,6 +208,20 @@ void TestIncludes::theTableItselfHasNoCycle() {
     for (auto it = m_allowed.cbegin(); it != m_allowed.cend(); ++it) {
         QVERIFY2(!it.value().contains(it.key()), qPrintable(it.key() + " reaches itself"));
     }
+}
+
+void TestIncludes::contributingHasTheSameTable() {
+    QHash<QString, QSet<QString>> written = writtenTable();
+    addIndirect(written);
+    QStringList differences;
+    for (auto it = m_allowed.cbegin(); it != m_allowed.cend(); ++it) {
+        if (!written.contains(it.key())) differences << it.key() + " is missing in CONTRIBUTING.md";
+        else if (written[it.key()] != it.value())
+            differences << QStringLiteral("%1 may include [%2], CONTRIBUTING.md says [%3]").arg(it.key(), listed(it.value()), listed(written[it.key()]));
+    }
+    for (auto it = written.cbegin(); it != written.cend(); ++it)
+        if (!m_allowed.contains(it.key())) differences << it.key() + " of CONTRIBUTING.md has no rule here";
+    QVERIFY2(differences.isEmpty(), qPrintable(differences.join(u'\n')));
 }
 
 void TestIncludes::noPanelIncludesAnother() {

@@ -33,6 +33,39 @@ QStringList linesThatMatch(const QStringList& folders, const QRegularExpression&
 
 QString text(const QString& file) { return sourceLines(file).join(u'\n'); }
 
+/// Files whose comments may cite pages. This one has the patterns, and the one that finds the large sets their place.
+QStringList citingFiles() {
+    QStringList files = sourceFiles({"app", "core", "ui", "tests", "resources", "installer"}, {"*.h", "*.cpp", "*.py", "*.sh", "*.txt", "*.cmake", "*.in"});
+    files << ".ci/run" << ".ci/long" << "CMakeLists.txt";
+    files.removeAll("tests/tst_tree.cpp");
+    files.removeAll("tests/support/reference_sets.h");
+    return files;
+}
+
+/// The part behind "//" or "#" of each line that has one.
+QStringList commentsOf(const QString& file) {
+    static const QRegularExpression cpp(QStringLiteral(R"((?:^|[\s;{})])//.*$)")), script(QStringLiteral(R"((?:^|\s)#(?!include|pragma|define|if|else|endif).*$)"));
+    const bool isCpp = file.endsWith(u".h") || file.endsWith(u".cpp");
+    QStringList comments;
+    for (const QString& line : sourceLines(file))
+        if (const QRegularExpressionMatch match = (isCpp ? cpp : script).match(line); match.hasMatch()) comments << match.captured();
+    return comments;
+}
+
+/// The page that a comment of `file` means by `name`; empty if there is none.
+QString pageOf(const QString& file, const QString& name) {
+    for (const QString& page : {QStringLiteral("resources/reference/") + name, name, QFileInfo(file).path() + u'/' + name})
+        if (QFileInfo::exists(sourcePath(page))) return page;
+    return {};
+}
+
+QSet<QString> headings(const QString& page) {
+    QSet<QString> titles;
+    for (const QString& line : sourceLines(page))
+        if (line.startsWith(u'#')) titles << QString(line).remove(QRegularExpression(QStringLiteral("^#+ +"))).trimmed();
+    return titles;
+}
+
 }  // namespace
 
 class TestTree : public QObject {
@@ -51,6 +84,8 @@ class TestTree : public QObject {
     void noFileIsTooLongToRead();
     void nothingOpensTheNetwork();
     void linksInPagesLeadSomewhere();
+    void commentsCitePagesOfTheRepository();
+    void commentsCiteNoUnnamedReference();
     void coreLinksNoWidgets();
 };
 
@@ -193,6 +228,45 @@ void TestTree::linksInPagesLeadSomewhere() {
         }
     }
     QVERIFY2(broken.isEmpty(), qPrintable(broken.join(u'\n')));
+}
+
+void TestTree::commentsCitePagesOfTheRepository() {
+    // "page.md" and "page.md, "Section"": of resources/reference, from the top, or beside the file.
+    static const QRegularExpression citation(QStringLiteral(R"re(([\w./-]*\w\.md)(?:, "([^"]+)")?)re"));
+    const QSet<QString> published{"docs/ContribOperators.md", "docs/IR.md", "Changelog.md",  // ONNX and ONNX Runtime
+                                  "torch/csrc/jit/OVERVIEW.md", "torch/csrc/jit/docs/serialization.md"};
+    QStringList broken;
+    int cited = 0, sections = 0;
+    for (const QString& file : citingFiles()) {
+        for (const QString& comment : commentsOf(file)) {
+            QRegularExpressionMatchIterator found = citation.globalMatch(comment);
+            while (found.hasNext()) {
+                const QRegularExpressionMatch match = found.next();
+                const QString name = match.captured(1), section = match.captured(2);
+                if (published.contains(name)) continue;
+                ++cited;
+                const QString page = pageOf(file, name);
+                if (page.isEmpty()) broken << file + ": there is no page " + name;
+                else if (!section.isEmpty() && !headings(page).contains(section)) broken << file + ": " + page + " has no section \"" + section + '"';
+                sections += section.isEmpty() ? 0 : 1;
+            }
+        }
+    }
+    QVERIFY2(broken.isEmpty(), qPrintable(broken.join(u'\n')));
+    QVERIFY2(cited >= 40 && sections >= 30, "the pattern finds citations");
+}
+
+void TestTree::commentsCiteNoUnnamedReference() {
+    // "reference 2, c5", "(c4)", "W1", "the design page": labels of pages that a reader of the repository does not have.
+    static const QRegularExpression label(QStringLiteral(
+        R"(\b[Rr]eference \d|\((?:[bc]\d{1,2}|W\d{1,2})(?:, (?:[bc]\d{1,2}|W\d{1,2}))*\)|\b(?:trace-dump|robust-tracer|custom-tracer|module-path-tracer) [bc]\d|)"
+        R"(\bdesign page\b|\b(?:case|cases) \d+ of the reference\b|\.\./shared)"));
+    QStringList found;
+    for (const QString& file : citingFiles())
+        for (const QString& comment : commentsOf(file))
+            if (label.match(comment).hasMatch()) found << file + ": " + comment.trimmed();
+    QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
+    QVERIFY(label.match("/// as in (reference 2, c5)").hasMatch() && label.match("// the output (c4).").hasMatch());
 }
 
 void TestTree::coreLinksNoWidgets() {

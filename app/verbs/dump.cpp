@@ -83,7 +83,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
         const std::size_t equals = option.find('=');
         const std::string value = equals == std::string::npos ? "true" : option.substr(equals + 1);
         if (value != "true" && value != "false") return base::usageError("'" + option + "' is neither true nor false", "--option");
-        // As with the reference, options of an optimisation that is off are taken and left aside.
+        // As in MegEngine, options of an optimisation that is off are taken and left aside.
         const auto set = options.dump.inference.set(option.substr(0, equals), value == "true");
         if (!set && !options.noOptimize) return set.error();
         if (!set) fmt::print(stderr, "sonde: warning: {}\n", set.error().what);

@@ -11,7 +11,7 @@
 
 namespace sonde::document {
 
-/// How a dump is made (reference 5, b2). The defaults are the reference's.
+/// How a dump is made, with MegEngine's defaults (dump.md, "Options").
 struct DumpOptions {
     std::vector<std::string> argNames;     ///< of the inputs; empty: arg_0, arg_1 …
     std::vector<std::string> outputNames;  ///< empty: what the operator is called ("ADD"), or the keys of a dict

@@ -4,7 +4,7 @@
 
 namespace sonde::document {
 
-/// CustomTracer (reference 3), with the passes that make its graph pure.
+/// CustomTracer (custom-trace.md), with the passes that make its graph pure.
 base::Result<TracedGraph> traceCustom(const TraceRequest& request);
 
 }  // namespace sonde::document

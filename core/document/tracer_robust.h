@@ -4,7 +4,7 @@
 
 namespace sonde::document {
 
-/// RobustTracer and recursive_trace (reference 2): the root's graph, and as parts those of the children of what failed.
+/// RobustTracer and recursive_trace (robust-trace.md): the root's graph, and as parts those of the children of what failed.
 /// A root that fails becomes one call that runs it on values. The tree says what failed and what was never reached.
 base::Result<TracedGraph> traceRobust(const TraceRequest& request);
 

@@ -20,7 +20,7 @@ using tensor::Attributes;
 using tensor::TypeInfo;
 using tensor::Value;
 
-/// What an expr is (vocabulary of the design page).
+/// What an expr is.
 enum class ExprKind : std::uint8_t { Input, Constant, GetAttr, CallModule, CallMethod, CallFunction, Apply, Output };
 std::string_view name(ExprKind kind);  ///< "Input", "CallModule", …
 

@@ -1,4 +1,4 @@
-// Convolutions as the exported forms of other engines have them (reference 5, c5 and c6): with bias, a sum and an activation
+// Convolutions as the exported forms of other engines have them (dump.md, "Fusions"): with bias, a sum and an activation
 // in one step, weights and activations in blocks of channels. They show what such a file holds, and are computed by the
 // plain convolution on unpacked tensors.
 

@@ -6,14 +6,14 @@
 
 namespace sonde::passes {
 
-/// Takes out (reference 3, c3): `slice.Tensor(x, axis, start, end)` with just these four arguments that takes everything
+/// Removes (custom-trace.md, "Slices that take everything") `slice.Tensor(x, axis, start, end)` with just these four arguments
 /// (start 0 or None, end 2^63-1 or None); and, from the last to the first, a used `copy_(a, b)` whose shapes are recorded
 /// and equal and whose `a` nobody reads later: its uses read `b`. How many were taken out.
 std::size_t removeUnnecessarySlices(Rewrite& rewrite);
 std::size_t removeUnnecessarySlices(InternalGraph& graph);
 
 /// Erases an operation that nobody reads, then goes on to its first argument while that is read only there and all other
-/// arguments are numbers (reference 3, c5). Inputs of the program and writes stay. How many exprs went.
+/// arguments are numbers (custom-trace.md, "Erasing a chain"). Inputs of the program and writes stay. How many exprs went.
 /// Usage error: the operation still has users.
 base::Result<std::size_t> eraseChain(Rewrite& rewrite, ExprId id);
 base::Result<std::size_t> graphEraseNode(InternalGraph& graph, NodeId node);
@@ -23,7 +23,7 @@ struct RemoveInplaceOptions {
     bool recursive = true;  ///< dead code of bodies as well, counted too; writes are followed into bodies in any case
 };
 
-/// Makes every write a value (reference 3, c4): after it no operation changes a tensor that another one reads, so every
+/// Makes every write a value (custom-trace.md, "Writes become values"): after it no operation changes a tensor that another one reads, so every
 /// node can be watched. Dead operations go as well. Returns the number of operations that nobody read and that were
 /// handled, plus used writes that had an effect elsewhere; 0: nothing to do, the graph is as it was.
 ///

@@ -295,12 +295,12 @@ base::Result<void> InplaceWalk::writeObject(Frame& frame, ExprId id, Id object, 
 std::optional<InplaceWalk::Trouble> InplaceWalk::whyNotPart(const Frame& frame, ExprId id, const std::vector<Id>& chain) const {
     const Expr& expr = m_graph.expr(id);
     const ExprId origin = frame.memory.storage(frame.memory.place(chain.front()).storage).origin;
-    // Reference 3, c4 and c6: low-level copies go to clones and new tensors only.
+    // custom-trace.md, "Writes to parts": low-level copies go to clones and new tensors only.
     if (isPlainCopy(expr) && !isUserLevel(expr) && !isFresh(origin)) {
         return Trouble{id, "Unexpected predecessor: " + operationText(m_graph.expr(origin)), "a part of a clone or of a new tensor can be written"};
     }
     if (!origin.valid() || !isProgramInput(m_graph.expr(origin))) return std::nullopt;
-    // Reference 3, case 22.
+    // custom-trace.md, "Writes to parts".
     for (Id place : chain) {
         const TensorMemory::Steps& steps = frame.memory.place(place).steps;
         if (steps.size() != 1 || cutsPart(m_graph, m_graph.expr(steps.front()))) continue;
@@ -415,7 +415,7 @@ tensor::DType knownDType(const InternalGraph& graph, NodeId node) {
 
 }  // namespace
 
-/// copy_(t, v) over a whole clone: later uses read v in t's shape and dtype (reference 3, c4). Only where neither is written
+/// copy_(t, v) over a whole clone: later uses read v in t's shape and dtype (custom-trace.md). Only where neither is written
 /// later: then the graph means the same whether one takes its writes for values or not.
 void InplaceWalk::overwriteCopies(const Frame& main) {
     for (const Copy& copy : m_copies) {

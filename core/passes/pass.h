@@ -59,7 +59,7 @@ struct PassResult {
 base::Result<PassResult> runPasses(const InternalGraph& graph, std::span<const std::string> ids, const PassContext& context = {},
                                    const base::WorkContext& work = {});
 
-/// `optimize` of the TracedModule reference (b1): FuseConvBn, then FuseAddMul, and with BackwardFoldScale that one and
+/// `optimize` of TracedModule (traced-module.md, "Optimisation"): FuseConvBn, then FuseAddMul, and with BackwardFoldScale that one and
 /// FuseAddMul once more, each only if asked for; BackwardFoldScale brings FuseConvBn with it and a warning. Unknown names
 /// are errors.
 base::Result<PassResult> optimize(const InternalGraph& graph, std::vector<std::string> enabled = {"fuse-conv-bn"},

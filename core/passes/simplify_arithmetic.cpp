@@ -1,5 +1,5 @@
 // x / x -> 1, log(exp(x)) -> x, log(sum(exp(x))) -> logsumexp(x), log(exp(a) + exp(b)) -> logaddexp(a, b): level 1 of dumps
-// (reference 5, b1). Where the left side overflows or is 0 / 0 the right side has the limit's value.
+// (dump.md, "Options"). Where the left side overflows or is 0 / 0 the right side has the limit's value.
 
 #include <array>
 

@@ -28,7 +28,7 @@ class ObjectBase {
     virtual std::string typeName() const = 0;
 };
 
-/// Tensor, int, float, bool, string, none, list, tuple, dict, sequence, optional (design page), or an object.
+/// Tensor, int, float, bool, string, none, list, tuple, dict, sequence, optional, or an object.
 /// Containers are shared: copying a list value copies the handle, as in the scripting language.
 class Value {
   public:

@@ -14,7 +14,7 @@
 
 namespace sonde::trace {
 
-/// What a CustomTracer is made with (reference 3, b1).
+/// What a CustomTracer is made with (custom-trace.md, "Options").
 struct CustomTracerOptions {
     /// Modules and functions that become one call when an argument is symbolic (see AutowrapFunction).
     std::set<std::string> autowrapModules{"math"};
@@ -24,7 +24,7 @@ struct CustomTracerOptions {
     /// By class, exactly: whether such a module with that path is a leaf. Leaves of the library stay leaves.
     std::map<std::string, std::function<bool(const Module&, const std::string&)>> moduleLeaves;
     /// What makes the graph pure instead of graph::purified: removes slices that do nothing, and, if asked for, in-place
-    /// operations (reference 3, c3 and c4).
+    /// operations (custom-trace.md, "Writes become values").
     std::function<base::Result<Tracer::GraphPtr>(const graph::InternalGraph&, bool removeInPlace)> purify;
 };
 
@@ -38,7 +38,7 @@ struct CustomTraceOptions {
     bool updateModel = true;
 };
 
-/// Records what fx refuses (reference 3): lengths, `x[i] = v`, in-place operations, concatenation of a list of unknown
+/// Records what fx refuses (custom-trace.md): lengths, `x[i] = v`, in-place operations, concatenation of a list of unknown
 /// length, conditions with two branch functions, sizes of parameters. Then every value is a node of its own.
 ///
 /// In-place operations and setitem are recorded as they come: later uses of their receiver still refer to the node from

@@ -41,7 +41,7 @@ class TraceError : public std::runtime_error {
     TraceErrorKind kind() const { return m_kind; }
     /// "TraceError: symbolically traced variables cannot be used as inputs to control flow", "std::logic_error: not today".
     std::string message() const;
-    /// True for what a robust tracer answers by making the module a leaf (reference 2, c1): trace and type errors.
+    /// True for what a robust tracer answers by making the module a leaf (robust-trace.md, "One attempt"): trace and type errors.
     bool isTracingError() const;
     /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not known.
     const std::string& module() const { return m_module; }
@@ -70,7 +70,7 @@ decltype(auto) callModel(const std::string& qualname, const std::string& classNa
     }
 }
 
-/// The two texts that users search for (reference 2, (e)).
+/// The two texts that users search for (robust-trace.md, "Error texts").
 inline constexpr const char* kControlFlowText = "symbolically traced variables cannot be used as inputs to control flow";
 inline constexpr const char* kIterationText =
     "Proxy object cannot be iterated. The number of its elements is not known while tracing; unpack() takes a number";

@@ -7,7 +7,7 @@
 
 namespace sonde::trace {
 
-/// Records with every node the qualified name of the module in whose forward it was made (reference 4). Which modules are
+/// Records with every node the qualified name of the module in whose forward it was made (symbolic-trace.md). Which modules are
 /// leaves can be changed by class.
 class ModulePathTracer : public Tracer {
   public:

@@ -8,7 +8,7 @@
 
 namespace sonde::trace {
 
-/// Words that are no node names: keywords and built-ins of Python (reference 4, c3). `withTorchNames` adds the names that
+/// Words that are no node names: keywords and built-ins (symbolic-trace.md, "Reserved names"). `withTorchNames` adds those that
 /// only the fx scheme reserves: torch, device, fx_pytree, pytree.
 bool isReservedName(std::string_view word, bool withTorchNames);
 
@@ -21,7 +21,7 @@ std::string snakeCase(std::string_view text);
 /// Candidate for a node's name from a target or a function's name: "__add__" → "add", then snake case.
 std::string nameCandidate(std::string_view target);
 
-/// The fx naming scheme (reference 4, c3): one table per graph; a name is never given twice nor freed.
+/// The fx naming scheme (symbolic-trace.md, "Names"): one table per graph; a name is never used twice nor freed.
 class FxNames {
   public:
     /// The name that the next node with this candidate gets; it is taken from now on.
@@ -32,7 +32,7 @@ class FxNames {
     std::unordered_map<std::string, std::uint64_t> m_next;  ///< candidate → the first number that may be free
 };
 
-/// The TracedModule naming scheme (reference 1, c2): names are freed when their node goes.
+/// The TracedModule naming scheme (traced-module.md, "Names"): a removed node frees its name.
 class TracedNames {
   public:
     std::string unique(std::string_view name);

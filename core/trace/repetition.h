@@ -7,10 +7,10 @@
 
 namespace sonde::trace {
 
-/// Why a second trace of a function is not the recorded one (reference 5, b1): "operator mismatch", "tensors not equals" (a
+/// Why a second trace of a function differs (dump.md, "Recorded functions"): "operator mismatch", "tensors not equals" (a
 /// constant changed), "mismature end" (too few operations), "too many instructions", "expect internal node, got external",
 /// "expect external node, got internal", "input id mismatch", "data unreadable" (a value is read that the recorded one did not
-/// read), "dtype mismatch: A vs B". The words are those that users of the reference search for. Nothing: they agree.
+/// read), "dtype mismatch: A vs B". The words are those that users of MegEngine search for. Nothing: they agree.
 /// Externals are inputs, constants and tensors of modules; what the function returns and what guards ask for is read.
 std::optional<std::string> repetitionMismatch(const graph::InternalGraph& recorded, const graph::InternalGraph& again);
 

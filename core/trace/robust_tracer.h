@@ -10,7 +10,7 @@
 
 namespace sonde::trace {
 
-/// Symbolic tracing that does not give up (reference 2): a submodule that cannot be traced becomes one opaque call, and
+/// Symbolic tracing that does not give up (robust-trace.md): a submodule that cannot be traced becomes one opaque call, and
 /// the whole trace is repeated until it succeeds. What failed and what was visited adds up over the traces of one object.
 class RobustTracer : public ModulePathTracer {
   public:
@@ -19,8 +19,8 @@ class RobustTracer : public ModulePathTracer {
     explicit RobustTracer(bool asReference = false) : m_asReference(asReference) {}
 
     /// Never fails and never throws: a root that cannot be traced gives a graph without nodes and is marked failed.
-    /// A leaf as root becomes placeholders, one call with an empty target, and the output (c4). Non-tensor defaults of
-    /// the root's parameters are specialised as if they were given (c5).
+    /// A leaf as root becomes placeholders, one call with an empty target, and the output. Non-tensor defaults of
+    /// the root's parameters are fixed as if they were given (robust-trace.md, "Fixed parameters").
     GraphPtr traceRobust(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete = {});
     /// What traceRobust gave last; null before.
     const GraphPtr& lastGraph() const { return m_last; }
@@ -69,7 +69,7 @@ class RobustTracer : public ModulePathTracer {
     std::vector<std::shared_ptr<const Module>> m_alive;  ///< addresses are keys: nothing that was traced may go
 };
 
-/// The graphs of a model and of the children of everything that failed in it (reference 2, c3).
+/// The graphs of a model and of the children of everything that failed in it (robust-trace.md, "Parts of a model").
 class GraphCollection {
   public:
     struct Entry {
@@ -81,7 +81,7 @@ class GraphCollection {
     using MakeTracer = std::function<std::unique_ptr<RobustTracer>()>;
 
     GraphCollection() : m_makeTracer([] { return std::make_unique<RobustTracer>(); }) {}
-    /// With tracers that know more leaves, or behave as the reference.
+    /// With tracers that know more leaves, or only absorb tracing errors.
     explicit GraphCollection(MakeTracer makeTracer) : m_makeTracer(std::move(makeTracer)) {}
 
     /// Starts anew: traces the model, then breadth-first the direct children of every failed module, each module once.

@@ -12,10 +12,10 @@
 
 namespace sonde::trace {
 
-/// A module made by tracing (reference 1): graphs keyed by the structure of their arguments. It has the names, parameters and
+/// A module made by tracing (traced-module.md): graphs keyed by the structure of their arguments. It has the names, parameters and
 /// built-in modules of the one that it was traced from, and in place of each other module that was called a TracedModule.
 ///
-/// Names here and in the reference: traceModule trace_module, setWatchPoints set_watch_points, watchNodeValue
+/// Names here and in MegEngine: traceModule trace_module, setWatchPoints set_watch_points, watchNodeValue
 /// watch_node_value, setEndPoints set_end_points, registerAsBuiltin register_as_builtin, wrap wrap,
 /// TraceModuleOptions::checkExprs enable_expr_checker, ::checkResult disable_default_checker.
 ///
@@ -69,7 +69,7 @@ class TracedModule final : public Module {
     base::Result<void> setEndPoints(std::vector<TracedNode*> nodes);
     void clearEndPoints();
 
-    /// A new module without hierarchy (c6): every call of a traced module is replaced by its inside.
+    /// A new module without hierarchy (traced-module.md, "Flattening"): calls of traced modules are replaced by their inside.
     base::Result<std::shared_ptr<TracedModule>> flatten() const;
     /// A copy with graphs of its own; parameters and built-in modules are shared.
     std::shared_ptr<TracedModule> clone() const;

@@ -26,7 +26,7 @@ class Memory;
 struct MemoryMark;
 struct OperatorCall;
 
-/// Parameters of the root's forward that are fixed for a trace, by name (reference 2, c5): a number, text or None becomes
+/// Parameters of the root's forward with a fixed value (robust-trace.md, "Fixed parameters"): a number, text or None becomes
 /// a constant in the body, and the graph checks at its beginning that it is given just that. A tensor stays symbolic.
 using ConcreteArguments = std::map<std::string, tensor::Value>;
 
@@ -37,7 +37,7 @@ class SourceSite {
     virtual graph::Source source() const = 0;
 };
 
-/// Runs a module's forward on proxies and records an InternalGraph (reference 4, c1-c4). Derived tracers say what is a
+/// Runs a module's forward on proxies and records an InternalGraph (symbolic-trace.md). Derived tracers say what is a
 /// leaf and what happens when a module cannot be traced.
 ///
 /// A leaf becomes one CallModule expr that owns a body: the operations of the leaf's own forward, so that it can be run
@@ -58,7 +58,7 @@ class Tracer {
     /// Traces a module. Errors: what its forward did that cannot be followed, with the module where it happened.
     base::Result<GraphPtr> trace(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Takes the root for a leaf: its parameters, one call with an empty target (named `_unnamed`), and the output
-    /// (reference 2, c4). What the call does is inside of it as with any leaf; if that cannot be traced, it runs on values.
+    /// (robust-trace.md, "A leaf as root"). What the call does is inside of it as with any leaf; if that cannot be traced, it runs on values.
     base::Result<GraphPtr> traceOpaque(std::shared_ptr<Module> root, const ConcreteArguments& concrete = {});
     /// Traces a function of as many parameters as names are given; it is wrapped in a module that holds its constants.
     base::Result<GraphPtr> trace(std::function<Var(std::span<const Var>)> function, std::vector<ForwardParameter> parameters);

@@ -75,7 +75,7 @@ void TestCommandLine::traceOfAnOnnxFileLeavesParametersOut() {
     const Outcome outcome = runSonde({"trace", model("squeezenet1_1.onnx")});
     QCOMPARE(outcome.status, 0);
     const QStringList lines = outcome.out.split(u'\n', Qt::SkipEmptyParts);
-    QCOMPARE(lines.size(), 66);  // the input and "65 nodes" (models/README.md)
+    QCOMPARE(lines.size(), 66);  // the input and the 65 nodes of the file
     QCOMPARE(lines.first(), QString("Node x is from module"));
     QVERIFY(lines.contains("Node /features/features.3/expand3x3/Conv_output_0 is from module features.3.expand3x3"));
 }
@@ -103,7 +103,7 @@ void TestCommandLine::jsonIsOneObjectOfTheContract() {
         }
         blockCalls += scope.toObject()["qualname"].toString() == u"block" ? 1 : 0;
     }
-    QCOMPARE(blockCalls, 3);  // modules called two and three times (models/README.md)
+    QCOMPARE(blockCalls, 3);  // modules called two and three times
 }
 
 void TestCommandLine::dotAndGraphArePrinted() {
@@ -192,7 +192,7 @@ void TestCommandLine::runStopsAtEndPoints() {
 }
 
 void TestCommandLine::runAnswersOnRealPictures() {
-    // "is a line of text upright (output 0) or upside down (output 1)?" (samples/README.md)
+    // "is a line of text upright (output 0) or upside down (output 1)?" (resources/samples/README.md)
     for (int turned : {0, 1}) {
         const QString out = m_folder.filePath("answer.npz");
         const Outcome outcome = runSonde({"run", sample("ch_ppocr_mobile_v2.0_cls_infer.onnx"), "--image", "signed", "--input-data",

@@ -68,7 +68,7 @@ inline Value ramp(const tensor::Shape& shape) {
     return Value(std::move(tensor));
 }
 
-/// The library's function under the short name of the reference's text form.
+/// The library's function under the short name of MegEngine's text form.
 inline Var nnRelu(const Var& x) { return trace::callFunction(trace::Function{"relu", "relu", "nn.relu"}, {x}); }
 
 /// W1. forward(x) = x + 1 + 2.

@@ -1,4 +1,4 @@
-// Convolutions with weights and activations in blocks of channels (reference 5, c5).
+// Convolutions with weights and activations in blocks of channels (dump.md, "Layouts").
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 
 namespace sonde::document {
 
-// The rewrites of a dump for other engines (reference 5, b3, c5, c6), on graphs of ONNX operators. How many operations changed.
+// The rewrites of a dump for other engines (dump.md), on graphs of ONNX operators. How many operations changed.
 
 /// act(conv(x, w) + b) -> sonde::ConvBias(x, w, b); act none, Relu, Sigmoid or HardSwish; also conv + b and act(conv). The
 /// convolution's result has one reader, b is constant of shape [K], [K,1,1] or [1,K,1,1]. With `all` lone convolutions, too.

@@ -1,4 +1,4 @@
-// conv + bias + activation, and a sum before the activation, as one operation (reference 5, c6).
+// conv + bias + activation, and a sum before the activation, as one operation (dump.md, "Fusions").
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// float32 graphs in float16 (reference 5, b3: enable_io16xc32 and enable_ioc16). The kernels compute each operator in float32
+// float32 graphs in float16 (dump.md, "Inference options"). The kernels compute each operator in float32
 // and round its result, so that both options give the same numbers here.
 
 #include <map>

@@ -16,7 +16,7 @@ bool needsStaticForm(const io::dump::InferenceOptions& options);
 base::Result<Document> staticForm(const Document& document, std::span<const tensor::Value> inputs, const base::WorkContext& work);
 
 /// A copy of the graph after what is always done (from `optLevel` 1 on arithmetic; batch norms, identities, constants, duplicates,
-/// dead code) and what the options ask for, in the order of reference 5, b3: float16, layout, fusions.
+/// dead code) and what the options ask for, in the order of dump.md, "Inference options": float16, layout, fusions.
 base::Result<std::shared_ptr<graph::InternalGraph>> optimisedForInference(const graph::InternalGraph& graph, const io::dump::InferenceOptions& options,
                                                                           int optLevel, const base::WorkContext& work);
 

@@ -30,7 +30,7 @@ struct ConvForm {
     std::int64_t paddedTo = 0;    ///< channels of the result, zeros among them
 };
 
-/// The rules of reference 5, c5 ("which convolutions convert"); p is the size of a block:
+/// The rules of dump.md, "Which convolutions convert"; p is the size of a block:
 ///   nchw88, nchw44    dense with C % p = 0; C < p and no dilation: the input stays as it is (nchw44 also: a square kernel of 2,
 ///                     3, 5 or 7, equal strides of 1 or 2, no Sigmoid). K is padded with zeros. Groups: C/G and K/G of whole
 ///                     blocks. One channel a group: G % p = 0. Never with a sum.

@@ -14,7 +14,7 @@
 
 namespace sonde::io::dump {
 
-/// A dump (reference 5, c4): "mgbtest0" and the number of test cases (4 bytes, little endian) if there are any; the graph
+/// A dump (dump.md, "File"): "mgbtest0" and the number of test cases (4 bytes, little endian) if there are any; the graph
 /// section; one section for each case with its inputs in the order of their names, expected outputs included. Each section is
 /// "SONDEGR1", the length of its header (8 bytes, little endian), the header (JSON), padding to a multiple of 64 counted from
 /// the file's beginning, and the tensors' bytes, each padded so: they are read where they lie.

@@ -9,7 +9,7 @@
 
 namespace sonde::io::dump {
 
-/// The switches of reference 5, b3, by name. A layout and the two precisions are kept in the metadata's bit field.
+/// The switches of dump.md, "Inference options", by name. A layout and the two precisions are kept in the metadata's bit field.
 struct InferenceOptions {
     bool fuseConvBiasNonlinearity = false;
     bool fuseConvBiasWithZ = false;  ///< includes the one before

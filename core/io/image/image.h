@@ -15,7 +15,7 @@ namespace sonde::io {
 
 using Image = tensor::Picture;
 
-/// How a picture becomes numbers. The defaults are those of the dump tool (trace-dump c2): blue first, 0 to 255.
+/// How a picture becomes numbers. The defaults are those of a dump (input-data.md, "Images"): blue first, 0 to 255.
 /// Channel c of the picture becomes (pixel * scale - mean[c]) / deviation[c], c in the order of the tensor's channels.
 struct ImageOptions {
     bool resize = true;      ///< to the input's height and width (bilinear); false: a picture of another size is an error
@@ -43,7 +43,7 @@ bool looksLikeImage(std::span<const std::byte> head);
 /// Bilinear with half-pixel centres, without smoothing when it gets smaller.
 Image resized(const Image& image, int width, int height);
 
-/// The picture as a tensor for an input (trace-dump c2): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if dimension
+/// The image as a tensor for an input (input-data.md, "Images"): [N,C,H,W] if dimension 1 is 1 or 3, else [N,H,W,C] if dimension
 /// 3 is; three dimensions lack N. What is not known of the shape follows the picture. One channel takes the luminance.
 /// Error: the shape fits no picture.
 base::Result<tensor::Tensor> imageTensor(const Image& image, const tensor::TypeInfo& type, const ImageOptions& options);

@@ -62,7 +62,7 @@ std::optional<base::Error> contradiction(const InputInfo& input, const TypeInfo&
     return detail.empty() ? std::nullopt : std::optional(unexpected(input, given.text(), detail));
 }
 
-/// A different number of dimensions is an error; a different dim size is the model's own affair (trace-dump c1).
+/// A different number of dimensions is an error; a different dim size is the model's own affair (input-data.md, "Grammar").
 Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
     if (!input.type.shape || input.isGuide || tensor.rank() == input.type.shape->size()) return {};
     return usageError("input/data shapes mismatch: the data is " + tensor.typeText() + ", the input " + input.type.text(),

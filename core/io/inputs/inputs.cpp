@@ -76,7 +76,7 @@ std::optional<double> numberOf(std::string_view text) {
     return value;
 }
 
-/// Grammar of trace-dump c1: no blank after the bracket, numbers without exponent, integers as extents.
+/// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as extents.
 Result<RandSpec> parseRand(std::string_view item) {
     if (!item.starts_with("#rand(") || !item.ends_with(')')) return badSpec(item);
     std::string_view rest = item.substr(6, item.size() - 7);

@@ -22,7 +22,7 @@ struct InputInfo {
     bool isGuide = false;  ///< the type is what the layers want: data of another rank is the model's own affair
     tensor::ExtentHints usual;  ///< what a first run should give, where something tells
     /// What values must agree with, before a run: the type that the file declares, or what the layers cannot do without. A
-    /// value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts, as in trace-dump c1.
+    /// value that contradicts it is refused (see agreement.h). None: only the rank of `type` counts (input-data.md).
     std::optional<tensor::TypeInfo> required = {};
     bool isRequiredByLayers = false;  ///< `required` is not declared by the file: its layers demand it
 };
@@ -43,7 +43,7 @@ struct InputCase {
     std::vector<std::string> notes = {};  ///< what a person should know of how they were found: "array 'in.image' is taken for input 'input'"
 };
 
-/// Makes input values of a specification (trace-dump c1, numbers of b4, and npz files):
+/// Makes input values of a specification (input-data.md, "Grammar"), npz files included:
 ///   a.npy | photo.png           the one input
 ///   x:a.npy;mask:#rand(0,1)     several, by name; the name ends at the first ':' after a known input name
 ///   16000, [1,2,3], [[1,2]]     numbers (see literal.h); {2,3}: only a shape

@@ -1,4 +1,4 @@
-// c6 of the reference: every call with an inner graph is replaced by the inner exprs.
+// Every call with an inner graph is replaced by the inner exprs (traced-module.md, "Flattening").
 
 #include <unordered_map>
 

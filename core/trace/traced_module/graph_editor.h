@@ -9,7 +9,7 @@ namespace sonde::trace {
 
 class TracedModuleTracer;
 
-/// Adds to a graph (the reference's insert_exprs). While it lives it is the thread's active tracer: what is done with
+/// Adds to a graph (MegEngine's insert_exprs). While it lives it is the thread's active tracer: what is done with
 /// its values is recorded, modules that are called and have no graph yet are traced in place. commit() (or the
 /// destructor) puts the new exprs behind the chosen one, but never before the producers of what they use; an exception
 /// that passes through, or discard(), drops them.

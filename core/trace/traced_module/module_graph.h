@@ -15,12 +15,12 @@ namespace sonde::trace {
 class GraphEditor;
 class TracedModule;
 
-/// The program of one traced module for one structure of arguments (the reference's InternalGraph, 1, b3): a child module
+/// The program of one traced module for one structure of arguments (MegEngine's InternalGraph; traced-module.md): a child module
 /// is a node that is read by GetAttr, and its call is one expr that may have a graph of its own. Names are unique in each
-/// graph, ids in a graph and all graphs inside of it (c3). The window and the engine see it as a graph::InternalGraph
+/// graph, ids in a graph and all graphs inside of it. The window and the engine see it as a graph::InternalGraph
 /// (see inlineTracedModule).
 ///
-/// Names here and in the reference: functions() get_function_by_type, methods() get_method_by_type, exprById/nodeById
+/// Names here and in MegEngine: functions() get_function_by_type, methods() get_method_by_type, exprById/nodeById
 /// get_…_by_id, modules() get_module_by_type, nodesByName get_node_by_name, dependencies get_dep_exprs, edit insert_exprs,
 /// parent top_graph; the rest are the same words in camel case.
 class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
@@ -71,7 +71,7 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     /// Consumers of `old` behind the producer of `new`, and outputs, read `new`. Consumers at or before that producer, and
     /// so all that `new` itself needs, stay. Errors: other kinds, `new` of another graph.
     base::Result<void> replaceNode(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements);
-    /// Merges reads of the same attribute and removes what no output needs (c5).
+    /// Merges reads (traced-module.md, "Reads of attributes") and removes what no output needs.
     void compile();
     /// Of top graphs only: one more positional input; calls need it from now on.
     base::Result<TracedNode*> addInputNode(tensor::DType dtype, const tensor::Shape& shape, std::string_view name = "args");
@@ -176,7 +176,7 @@ class GraphBuilder {
     void remove(TracedExpr& expr);
     /// Moves the exprs of the body from `first` on to the place before `position`.
     void moveTail(std::size_t first, std::size_t position);
-    /// Ids of this graph and all inner ones in canonical order from 0 (c3).
+    /// Ids of this graph and all inner ones in canonical order from 0 (traced-module.md, "Ids").
     void renumber();
 
   private:

@@ -25,7 +25,7 @@ struct QuantParams {
     bool operator==(const QuantParams&) const = default;
 };
 
-/// A value of a ModuleGraph (reference 1, b6: Node, ModuleNode, TensorNode). Owned by its graph; addresses are stable, also
+/// A value of a ModuleGraph (traced-module.md, "Graphs, expressions and nodes"). Owned by its graph; addresses are stable, also
 /// of nodes that were removed from it.
 class TracedNode {
   public:
@@ -40,7 +40,7 @@ class TracedNode {
     TracedExpr& expr() const { return *m_expr; }
     /// Exprs that read it, with multiplicity, in the order of linking.
     const std::vector<TracedExpr*>& users() const { return m_users; }
-    ModuleGraph& graph() const { return *m_graph; }  ///< the reference's top_graph
+    ModuleGraph& graph() const { return *m_graph; }  ///< top_graph in MegEngine
     /// Of an inner graph's input: the nodes of the calling graph, one for each call.
     const std::vector<TracedNode*>& actualNodes() const { return m_actual; }
 
@@ -86,7 +86,7 @@ struct TracedOperation {
     std::size_t outputs = 1; ///< values that the operator gives
 };
 
-/// One operation of a ModuleGraph (reference 1, b5). Owned by its graph.
+/// One operation of a ModuleGraph (traced-module.md, "Graphs, expressions and nodes"). Owned by its graph.
 class TracedExpr {
   public:
     enum class Kind : std::uint8_t { Input, GetAttr, CallMethod, CallFunction, Apply, Constant };

@@ -7,7 +7,7 @@
 
 namespace sonde::trace {
 
-/// A dict whose order counts in the structure of arguments (reference 1, c4): {a, b} and {b, a} are two structures, where plain
+/// A dict whose order counts in the structure of arguments (traced-module.md): {a, b} and {b, a} are two structures, where plain
 /// dicts are one. An object, known to every trace as "OrderedDict".
 class OrderedDict final : public tensor::ObjectBase {
   public:

@@ -11,7 +11,7 @@
 
 namespace sonde::trace {
 
-/// Result of a query (reference 1, b4): items in the graph's order. Iterating twice gives the same.
+/// Result of a query (traced-module.md, "Queries"): items in the graph's order. Iterating twice gives the same.
 template <typename T>
 class Query {
   public:

@@ -47,7 +47,7 @@ struct Operand {
     std::string text(const std::function<std::string(const TracedNode&)>& nodeText) const;
 };
 
-/// The shape of an argument or result (reference 1, c4): container kinds, keys, and at the leaves the type, and for
+/// The form of a value (traced-module.md, "Structure of arguments"): container kinds, keys, and at the leaves the type, and for
 /// constants the value. Tensors of any shape and dtype are equal; 1, 1.0 and true differ; a list is no tuple.
 struct Structure {
     /// Number: what the size of a tensor decides, a number or a list of them. It is a node and no constant, so that any will do.

@@ -11,7 +11,7 @@
 namespace sonde::trace {
 
 /// Runs a forward on proxies behind which there are values, and records a ModuleGraph for each module that is not built
-/// in (reference 1). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
+/// in (traced-module.md). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
 class TracedModuleTracer final : public Tracer {
   public:
     explicit TracedModuleTracer(const TraceModuleOptions& options) : m_options(options) {}

@@ -1,4 +1,4 @@
-// The meaning of reference keys (models/README.md, "Reading an .npz"), on a graph of two sums that can be worked by hand.
+// The meaning of reference keys (tests/data/models/README.md), on a graph of two sums that can be worked by hand.
 
 #include <QtTest>
 

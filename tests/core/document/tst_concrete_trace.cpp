@@ -99,7 +99,7 @@ class TestConcreteTrace : public QObject {
     }
 
     void anotherBranchFailsAtTheGuard() {
-        // Of the three cases of control_flow some have a positive sum and others not (models/README.md).
+        // Of the three cases of control_flow some have a positive sum and others not.
         const auto document = open(data("control_flow.script.pt"), "", data("control_flow.npz"));
         QVERIFY(document.has_value());
         const auto cases = compared(**document, data("control_flow.npz"));

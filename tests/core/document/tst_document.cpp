@@ -82,7 +82,7 @@ void TestDocument::inputsAndOutputsHaveTheFilesNames() {
 }
 
 void TestDocument::typesAreInferredBeforeARun() {
-    // "There is no value_info: shapes between nodes have to be inferred or computed" (models/README.md).
+    // The file has no value_info: shapes between nodes are inferred or computed.
     const auto document = document::open(data("unet_small.onnx"));
     QVERIFY(document.has_value());
     const graph::InternalGraph& graph = *(*document)->graph;

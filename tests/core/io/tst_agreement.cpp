@@ -187,7 +187,7 @@ void TestAgreement::generatedInputsTakeTheSizesOfData() {
 }
 
 void TestAgreement::withoutADeclarationOnlyTheRankCounts() {
-    // The dump tool's own rule (trace-dump c1), which whoever makes an InputInfo by hand gets.
+    // A dump's own rule (input-data.md, "Grammar"), which whoever makes an InputInfo by hand gets.
     const InputInfo input{"x", TypeInfo::tensor(DType::Int32, Shape{1, 3})};
     QVERIFY(io::fitted(Tensor::of<double>({2, 3}, {1.9, 0, 0, 0, 0, 0}), input, "").has_value());
     QVERIFY(!io::fitted(Tensor::of<double>({3}, {1, 2, 3}), input, "").has_value());

@@ -1,4 +1,4 @@
-// The grammar of input specifications: tables of reference/trace-dump.md c1 and c2.
+// The grammar of input specifications: input-data.md, "Grammar" and input-data.md, "Images".
 
 #include <QFile>
 #include <QTemporaryDir>

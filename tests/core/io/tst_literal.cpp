@@ -1,4 +1,4 @@
-// Numbers as text in --input-data: reference/trace-dump.md b4, and what PyTorch and numpy make of the same lists.
+// Numbers as text in --input-data (input-data.md, "Numbers as text"), and what PyTorch and numpy make of the same lists.
 
 #include <QtTest>
 

@@ -90,7 +90,7 @@ void TestOnnxQualnames::convolutionsAndActivationsBelongToTheirModules() {
 }
 
 void TestOnnxQualnames::scriptsLosePathsThatParametersBringBack() {
-    // "`/body/1/Conv_1` is `body.1.gate.conv`" (models/README.md).
+    // In the Python model `/body/1/Conv_1` is `body.1.gate.conv`.
     const graph::InternalGraph graph = readGraph("robust_nested");
     const graph::NodeId node = graph.findNode("/body/1/Conv_1_output_0");
     QVERIFY(node.valid());

@@ -61,7 +61,7 @@ void TestOnnxReader::readsAnExportedModel() {
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     const graph::InternalGraph& graph = model->graph;
     QVERIFY(graph.validate().has_value());
-    // "torch.onnx.export, 49 nodes, dynamic batch", input x float32[N,3,64,64] (models/README.md).
+    // Written by torch.onnx.export: 49 nodes, dynamic batch, input x float32[N,3,64,64].
     std::size_t operations = 0;
     std::size_t parameters = 0;
     for (graph::ExprId id : graph.main().order) {
@@ -111,7 +111,7 @@ void TestOnnxReader::weightsLieInTheFile() {
 }
 
 void TestOnnxReader::constantNodesHaveValues() {
-    // "weights are Constant nodes, no initializers" (models/README.md).
+    // The weights are Constant nodes; there are no initializers.
     const auto model = readFile(QStringLiteral(SONDE_SOURCE_DIR "/resources/samples/ch_ppocr_mobile_v2.0_cls_infer.onnx"));
     QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
     std::size_t constants = 0;

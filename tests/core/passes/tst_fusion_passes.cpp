@@ -1,4 +1,4 @@
-// Passes of the TracedModule reference (b7, cases 24 and 25) in the vocabularies of ONNX and of recorded models. What is
+// Passes of TracedModule (traced-module.md, "Passes") in the vocabularies of ONNX and of recorded models. What is
 // computed before and after is worked out by hand, or computed by the graph as it was.
 
 #include <QtTest>
@@ -351,7 +351,7 @@ class TestFusionPasses : public QObject {
         m.result(m.call("y", "aten::add.Tensor", x, sum));
         const auto constants = pass(m.graph, {"AttrToConstant"}, tensorOf({2}, {0, 0}));
         QCOMPARE(constants.graph->expr(constants.graph->node(constants.graph->findNode("w")).producer).kind, ExprKind::Constant);
-        const auto folded = pass(m.graph, {"FlodConstant"}, tensorOf({2}, {0, 0}));  // the reference's spelling
+        const auto folded = pass(m.graph, {"FlodConstant"}, tensorOf({2}, {0, 0}));  // MegEngine's spelling
         QCOMPARE(folded.reports.size(), std::size_t(2));
         QCOMPARE(folded.reports[0].pass, std::string("attr-to-constant"));
         QCOMPARE(QString::fromStdString(text(*folded.graph)), QString("y = add.Tensor(x, sum)\nreturn y\n"));

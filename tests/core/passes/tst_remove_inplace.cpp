@@ -14,7 +14,7 @@ using passes::removeUnnecessarySlices;
 
 namespace {
 
-/// clone; three slices that take everything; copy_ into the last; then a use of clone (c6).
+/// clone; three slices that take everything; copy_ into the last; then a use of clone (custom-trace.md, "The copy pattern").
 struct HardPattern {
     Maker m;
     NodeId base, filled, slice11, slice13;

@@ -456,7 +456,7 @@ class TestCustomTracer : public QObject {
         QCOMPARE(resultOf(graph, {floats({1}, {1})}), (Numbers{23}));
     }
 
-    void inPlaceOnTheInputIsSeenLater() {  // case 23, through the tracer
+    void inPlaceOnTheInputIsSeenLater() {
         const auto graph = traced([](Custom&, In in) {
             addInPlace(in[0], 1);
             return in[0] * 2;

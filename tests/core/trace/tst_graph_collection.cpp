@@ -122,7 +122,7 @@ class TestGraphCollection : public QObject {
         QVERIFY(collection.failureMessage(*net)->starts_with("RuntimeError: "));
         QVERIFY(collection.isFailed(*net->child("i")));
         for (const char* leaf : {"a", "b", "i.l"}) QCOMPARE(graphOf(collection, *net, leaf), string("input_1 _unnamed output"));
-        // Without the reference's limits the root is kept.
+        // Where every error is absorbed, the root is kept.
         QCOMPARE(names(*trace::recursiveTrace(net).entries()[0].graph), string("x a i b output"));
     }
 

@@ -98,7 +98,7 @@ std::string fileText(const std::string& path) {
     return file.open(QIODevice::ReadOnly) ? file.readAll().toStdString() : std::string();
 }
 
-/// Traces, checks the graph's rules and that every origin is a module (case 17).
+/// Traces, checks the graph's rules and that every origin is a module.
 std::shared_ptr<graph::InternalGraph> traced(ModulePathTracer& tracer, const std::shared_ptr<nn::Module>& root) {
     auto graph = tracer.trace(root);
     if (!graph) {

@@ -10,7 +10,7 @@ class TestNaming : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Reference 4, case 3: the whole sequence of c3 in one table.
+    /// A sequence that torch.fx was given, in one table (symbolic-trace.md, "Names").
     void fxNamesFollowTheSequence() {
         const std::pair<const char*, const char*> sequence[] = {
             {"x", "x"},         {"x", "x_1"},         {"x", "x_2"},   {"x_1", "x_3"},      {"x_1", "x_4"},       {"layer1.0", "layer1_0"},
@@ -38,7 +38,7 @@ class TestNaming : public QObject {
         QCOMPARE(names.unique("y"), std::string("y"));
     }
 
-    /// Reference 1, c2 and case 14.
+    /// traced-module.md, "Names".
     void tracedNamesAreFreed() {
         TracedNames names;
         QCOMPARE(names.unique("add_out"), std::string("add_out"));

@@ -109,7 +109,7 @@ class TestTracedModuleOptions : public QObject {
         QCOMPARE(numbers(*made->run({vec({3})})), std::vector<double>{7});
     }
 
-    /// f(x, *args, k=2, **kw): x + args[0] * k - args[1] + kw['a'] * kw['b'], as Python binds it (c2, c4 of the reference).
+    /// f(x, *args, k=2, **kw): x + args[0] * k - args[1] + kw['a'] * kw['b'], as Python binds it (traced-module.md, "Structure of arguments").
     static std::shared_ptr<Lambda> collecting() {
         return lambda("F", [](Lambda&, std::span<const Var> in) { return in[0] + in[1][Var(0)] * in[2] - in[1][Var(1)] + in[3][Var("a")] * in[3][Var("b")]; },
                       {{"x", std::nullopt, false, true},
@@ -158,7 +158,7 @@ class TestTracedModuleOptions : public QObject {
         QVERIFY(bound[3].kind() == Var::Kind::Dict && bound[3].items().empty());
     }
 
-    /// Two orders of one ordered dict are two structures (c4); of a plain dict they are one.
+    /// Two orders of one ordered dict are two structures; of a plain dict they are one.
     void orderOfOrderedDictsCounts() {
         using trace::OrderedDict;
         const auto module = lambda("O", [](Lambda&, std::span<const Var> in) {

@@ -267,7 +267,7 @@ class TestZoo : public QObject {
             {"resnet18", 11689512},          {"resnet34", 21797672},     {"resnet50", 25557032},   {"mobilenet_v2", 3504872},
             {"mobilenet_v3_small", 2542856}, {"squeezenet1_1", 1235496}, {"densenet121", 7978856}, {"vgg11", 132863336},
             {"shufflenet_v2_x0_5", 1366792}, {"vit_b_16", 86567656},     {"gpt2", 124439808},      {"bert_base", 109482240},
-            // models/README.md of the reference set
+            // small models of the reference set, counted in PyTorch
             {"resnet18_slim", 714996},       {"vit_small", 114698},      {"unet_small", 119659},   {"lstm_classifier", 19077},
             {"gpt_mini", 62784},             {"mlp_functional", 496},    {"control_flow", 144},    {"robust_nested", 1060},
             {"shared_twice", 336},           {"nested_containers", 1581}, {"mobilenet_v3_small?width=0.5&classes=100", 455564},

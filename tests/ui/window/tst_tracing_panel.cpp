@@ -116,7 +116,7 @@ void TestTracingPanel::fixedValuesAreGiven() {
     QVERIFY(edit);
     QTest::keyClicks(edit, QStringLiteral("None"));
     pressRetrace();
-    // The value is built in, and the graph checks that it is given just that (reference/robust-tracer.md, c5).
+    // The value is built in, and the graph checks that it is given just that (robust-trace.md, "Fixed parameters").
     QVERIFY(context().graph().findNode("x_1").valid());
     QVERIFY(context().graph().findNode("_assert_is_none").valid());
     QVERIFY(!context().graph().findNode("x").valid());
