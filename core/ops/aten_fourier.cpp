@@ -72,11 +72,12 @@ Tensor mapped(Eager& e, const Tensor& x, F f) {
 
 enum class Kind : std::uint8_t { Complex, RealToHalf, HalfToReal };
 
-/// 1, 1/n or 1/√n for the inverse or the forward transform.
+/// What a normalisation multiplies the operator's result by, whose inverse is divided by n already.
 double scaleOf(Eager& e, const std::string& norm, bool inverse, std::int64_t n) {
-    if (norm == "ortho") return 1 / std::sqrt(static_cast<double>(n));
-    if (norm != "backward" && norm != "forward") e.fail("there is no normalisation '" + norm + "'");
-    return (norm == "backward") == inverse ? 1 / static_cast<double>(n) : 1;
+    if (norm == "backward") return 1;
+    if (norm != "ortho" && norm != "forward") e.fail("there is no normalisation '" + norm + "'");
+    const double scale = norm == "ortho" ? std::sqrt(static_cast<double>(n)) : static_cast<double>(n);
+    return inverse ? scale : 1 / scale;
 }
 
 Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::int64_t> length, std::int64_t dim, const std::string& norm, bool inverse) {
@@ -89,8 +90,7 @@ Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::
     if (kind == Kind::HalfToReal && x.dim(axis) > n / 2 + 1) pairs = pairs.sliced(axis, 0, n / 2 + 1);
     const Attributes attributes{{"inverse", std::int64_t{inverse}}, {"onesided", std::int64_t{kind != Kind::Complex}}};
     Tensor y = e.onnx("DFT", {Value(pairs), Value(Tensor::scalar<std::int64_t>(n)), Value(Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(axis)))}, attributes);
-    // The operator's inverse is divided by n already.
-    const double scale = scaleOf(e, norm, inverse, n) * (inverse ? static_cast<double>(n) : 1);
+    const double scale = scaleOf(e, norm, inverse, n);
     if (scale != 1) y = e("mul.Scalar", y, scale);
     if (kind == Kind::HalfToReal) return e.reshape(y, Shape(Ints(y.shape().begin(), y.shape().end() - 1)));
     return joined(e, y);

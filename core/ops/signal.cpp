@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <numbers>
 
+#include "core/ops/kernels/fourier.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -14,34 +14,8 @@ namespace sonde::ops {
 namespace {
 
 using tensor::Dim;
-using Complex = std::complex<double>;
-
-/// Σ_n x[n]·e^(∓2πi·k·n/N), not scaled. Powers of two by halving (Cooley and Tukey 1965), others as written.
-void fourier(std::vector<Complex>& x, bool inverse) {
-    const std::size_t n = x.size();
-    if (n <= 1) return;
-    const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
-    if (n % 2 == 0) {
-        std::vector<Complex> even(n / 2), odd(n / 2);
-        for (std::size_t i = 0; i < n / 2; ++i) {
-            even[i] = x[2 * i];
-            odd[i] = x[2 * i + 1];
-        }
-        fourier(even, inverse);
-        fourier(odd, inverse);
-        for (std::size_t k = 0; k < n / 2; ++k) {
-            const Complex moved = std::polar(1.0, turn * static_cast<double>(k)) * odd[k];
-            x[k] = even[k] + moved;
-            x[k + n / 2] = even[k] - moved;
-        }
-        return;
-    }
-    std::vector<Complex> result(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        for (std::size_t i = 0; i < n; ++i) result[k] += x[i] * std::polar(1.0, turn * static_cast<double>(k * i % n));
-    }
-    x = std::move(result);
-}
+using kernels::FourierLines;
+using kernels::Spectrum;
 
 struct Transform {
     std::size_t axis = 0;
@@ -49,43 +23,81 @@ struct Transform {
     bool inverse = false, oneSided = false;
 };
 
+/// float64 is computed as such, everything else in float32.
+DType computedIn(DType dtype) { return dtype == DType::Float64 ? DType::Float64 : DType::Float32; }
+
+/// A signal [outer, extent, inner, parts] and its spectrum [outer, bins, inner, outParts]; parts are real and imaginary.
+struct Sizes {
+    std::int64_t outer = 1, inner = 1, extent = 0, parts = 0, length = 0, bins = 0, outParts = 0;
+    /// Where a line begins, in numbers.
+    std::int64_t inAt(std::size_t line) const { return at(line, extent) * parts; }
+    std::int64_t outAt(std::size_t line) const { return at(line, bins) * outParts; }
+
+  private:
+    std::int64_t at(std::size_t line, std::int64_t along) const {
+        const auto l = static_cast<std::int64_t>(line);
+        return l / inner * along * inner + l % inner;
+    }
+};
+
+/// One line of x as `numbers` numbers, pairs unless `real`; zeros beyond its end.
+template <typename T>
+void loadLine(const T* x, const Sizes& sizes, bool real, std::int64_t numbers, T* line) {
+    const std::int64_t step = sizes.inner * sizes.parts, width = real ? 1 : 2;
+    const std::int64_t used = std::min(sizes.extent, numbers / width);
+    for (std::int64_t t = 0; t < used; ++t) {
+        line[t * width] = x[t * step];
+        if (!real) line[t * width + 1] = sizes.parts == 2 ? x[t * step + 1] : T{};
+    }
+    std::fill(line + used * width, line + numbers, T{});
+}
+
+template <typename T>
+base::Result<void> transformAs(KernelContext& context, const Tensor& in, const Sizes& sizes, const Transform& options, Tensor& out) {
+    const bool back = options.inverse && options.oneSided, fromReal = options.oneSided && !options.inverse && sizes.parts == 1;
+    FourierLines<T> lines;
+    lines.count = static_cast<std::size_t>(sizes.outer * sizes.inner);
+    lines.length = sizes.length;
+    lines.kind = back ? Spectrum::HalfToReal : fromReal ? Spectrum::RealToHalf : Spectrum::Complex;
+    lines.inverse = options.inverse;
+    const std::int64_t numbers = fromReal ? sizes.length : back ? 2 * (sizes.length / 2 + 1) : 2 * sizes.length;
+    const T scale = options.inverse ? T{1} / static_cast<T>(sizes.length) : T{1};
+    const T* x = in.data<T>();
+    T* y = out.mutableData<T>();
+    lines.load = [&, x](std::size_t line, T* target) { loadLine(x + sizes.inAt(line), sizes, fromReal, numbers, target); };
+    lines.store = [&, y](std::size_t line, const T* result) {
+        T* to = y + sizes.outAt(line);
+        for (std::int64_t t = 0; t < sizes.bins; ++t, to += sizes.inner * sizes.outParts) {
+            for (std::int64_t p = 0; p < sizes.outParts; ++p) to[p] = result[t * sizes.outParts + p] * scale;
+        }
+    };
+    return kernels::transformLines(lines, context.pool(), context.environment().stop);
+}
+
 /// input [..., n, ..., 1 or 2] -> [..., length or its half, ..., 2] (or 1 for a one-sided inverse)
 base::Result<void> transform(KernelContext& context, const Transform& options) {
     const Tensor& x = context.in(0);
-    const std::int64_t parts = x.dim(x.rank() - 1), extent = x.dim(options.axis);
-    if (parts != 1 && parts != 2) return opError("the last dimension of " + x.typeText() + " must be 1 or 2");
+    Sizes sizes;
+    sizes.parts = x.dim(x.rank() - 1), sizes.extent = x.dim(options.axis);
+    if (sizes.parts != 1 && sizes.parts != 2) return opError("the last dimension of " + x.typeText() + " must be 1 or 2");
     const bool back = options.inverse && options.oneSided;
-    const std::int64_t length = options.length >= 0 ? options.length : back ? 2 * (extent - 1) : extent;
-    if (length < 1 || length > std::int64_t{1} << 26) return opError("a length of " + std::to_string(length) + " is out of range");
+    sizes.length = options.length >= 0 ? options.length : back ? 2 * (sizes.extent - 1) : sizes.extent;
+    if (sizes.length < 1 || sizes.length > kernels::FourierTransform<double>::kMaxLength) {
+        return opError("a length of " + std::to_string(sizes.length) + " is out of range");
+    }
+    sizes.bins = options.oneSided && !options.inverse ? sizes.length / 2 + 1 : sizes.length;
+    sizes.outParts = back ? 1 : 2;
+    for (std::size_t i = 0; i + 1 < x.rank(); ++i) {
+        if (i != options.axis) (i < options.axis ? sizes.outer : sizes.inner) *= x.dim(i);
+    }
     Shape shape = x.shape();
-    const std::int64_t bins = options.oneSided && !options.inverse ? length / 2 + 1 : length;
-    shape[options.axis] = bins;
-    shape[x.rank() - 1] = back ? 1 : 2;
-    SONDE_ASSIGN(const Tensor in, wide(x));
-    SONDE_ASSIGN(Tensor out, wideZeros(shape));
-    std::int64_t outer = 1, inner = 1;
-    for (std::size_t i = 0; i + 1 < x.rank(); ++i) (i < options.axis ? outer : i > options.axis ? inner : outer) *= i == options.axis ? 1 : x.dim(i);
-    const std::int64_t outParts = back ? 1 : 2;
-    context.pool().parallelFor(static_cast<std::size_t>(outer * inner), 1, [&](std::size_t begin, std::size_t end) {
-        std::vector<Complex> line(static_cast<std::size_t>(length));
-        for (auto l = static_cast<std::int64_t>(begin); l < static_cast<std::int64_t>(end); ++l) {
-            const std::int64_t o = l / inner, i = l % inner;
-            line.assign(static_cast<std::size_t>(length), Complex{});
-            for (std::int64_t t = 0; t < std::min(extent, length); ++t) {
-                const double* from = in.data<double>() + ((o * extent + t) * inner + i) * parts;
-                line[static_cast<std::size_t>(t)] = Complex(from[0], parts == 2 ? from[1] : 0);
-            }
-            // The missing half of a real signal's spectrum mirrors the first.
-            for (std::int64_t t = length / 2 + 1; back && t < length; ++t) line[static_cast<std::size_t>(t)] = std::conj(line[static_cast<std::size_t>(length - t)]);
-            fourier(line, options.inverse);
-            const double scale = options.inverse ? 1.0 / static_cast<double>(length) : 1.0;
-            for (std::int64_t t = 0; t < bins; ++t) {
-                double* to = out.mutableData<double>() + ((o * bins + t) * inner + i) * outParts;
-                to[0] = line[static_cast<std::size_t>(t)].real() * scale;
-                if (outParts == 2) to[1] = line[static_cast<std::size_t>(t)].imag() * scale;
-            }
-        }
-    });
+    shape[options.axis] = sizes.bins;
+    shape[x.rank() - 1] = sizes.outParts;
+    const DType dtype = computedIn(x.dtype());
+    SONDE_ASSIGN(const Tensor in, x.cast(dtype));
+    SONDE_ASSIGN(Tensor out, Tensor::allocate(dtype, shape));
+    if (dtype == DType::Float64) SONDE_TRY(transformAs<double>(context, in, sizes, options, out));
+    else SONDE_TRY(transformAs<float>(context, in, sizes, options, out));
     return setNarrow(context, 0, out, x.dtype());
 }
 
@@ -109,37 +121,63 @@ base::Result<void> dft(KernelContext& context, bool axisIsInput) {
     return transform(context, options);
 }
 
+/// Frames of a signal [batch, extent, parts], frame f of all batches beginning at (f / perBatch, f % perBatch · hop).
+struct Frames {
+    std::int64_t extent = 0, parts = 0, length = 0, hop = 0, perBatch = 0, bins = 0;
+    std::int64_t at(std::size_t frame) const {
+        const auto f = static_cast<std::int64_t>(frame);
+        return (f / perBatch * extent + f % perBatch * hop) * parts;
+    }
+};
+
+template <typename T>
+base::Result<void> framesAs(KernelContext& context, const Tensor& in, const Frames& frames, std::size_t count, Tensor& out) {
+    SONDE_ASSIGN(const Tensor window, context.has(2) ? context.in(2).cast(in.dtype()) : Tensor());
+    const T* weights = context.has(2) ? window.data<T>() : nullptr;
+    const T* x = in.data<T>();
+    T* y = out.mutableData<T>();
+    const bool real = frames.parts == 1 && frames.bins == frames.length / 2 + 1;
+    const std::int64_t width = real ? 1 : 2;
+    FourierLines<T> lines;
+    lines.count = count;
+    lines.length = frames.length;
+    lines.kind = real ? Spectrum::RealToHalf : Spectrum::Complex;
+    lines.load = [&, x, weights](std::size_t frame, T* target) {
+        const T* from = x + frames.at(frame);
+        for (std::int64_t t = 0; t < frames.length; ++t) {
+            const T weight = weights ? weights[t] : T{1};
+            target[t * width] = weight * from[t * frames.parts];
+            if (!real) target[t * width + 1] = frames.parts == 2 ? weight * from[t * frames.parts + 1] : T{};
+        }
+    };
+    lines.store = [&, y](std::size_t frame, const T* result) {
+        std::copy(result, result + 2 * frames.bins, y + static_cast<std::int64_t>(frame) * 2 * frames.bins);
+    };
+    return kernels::transformLines(lines, context.pool(), context.environment().stop);
+}
+
 /// Frames of the signal [B, L, 1 or 2], each times the window and transformed: [B, frames, bins, 2].
 base::Result<void> stft(KernelContext& context) {
     const Tensor& signal = context.in(0);
     if (signal.rank() != 3 || (signal.dim(2) != 1 && signal.dim(2) != 2)) return opError("the signal " + signal.typeText() + " must be [batch, length, 1 or 2]");
-    SONDE_ASSIGN(const std::int64_t hop, intOf(context.value(1)));
-    std::int64_t frame = context.has(2) ? context.in(2).numel() : signal.dim(1);
+    Frames frames;
+    frames.extent = signal.dim(1), frames.parts = signal.dim(2);
+    SONDE_ASSIGN(frames.hop, intOf(context.value(1)));
+    frames.length = context.has(2) ? context.in(2).numel() : signal.dim(1);
     if (context.has(3)) {
-        SONDE_ASSIGN(frame, intOf(context.value(3)));
+        SONDE_ASSIGN(frames.length, intOf(context.value(3)));
     }
-    if (hop < 1 || frame < 1 || frame > signal.dim(1) || (context.has(2) && context.in(2).numel() != frame)) {
-        return opError("frames of " + std::to_string(frame) + " every " + std::to_string(hop) + " do not fit " + signal.typeText());
+    if (frames.hop < 1 || frames.length < 1 || frames.length > signal.dim(1) || (context.has(2) && context.in(2).numel() != frames.length)) {
+        return opError("frames of " + std::to_string(frames.length) + " every " + std::to_string(frames.hop) + " do not fit " + signal.typeText());
     }
-    const bool oneSided = context.attributes().getInt("onesided", 1) != 0;
-    const std::int64_t frames = (signal.dim(1) - frame) / hop + 1, bins = oneSided ? frame / 2 + 1 : frame, parts = signal.dim(2);
-    SONDE_ASSIGN(const Tensor in, wide(signal));
-    SONDE_ASSIGN(Tensor out, wideZeros(Shape{signal.dim(0), frames, bins, 2}));
-    std::vector<Complex> line(static_cast<std::size_t>(frame));
-    for (std::int64_t f = 0; f < signal.dim(0) * frames; ++f) {
-        if (context.cancelled()) return base::cancelled();
-        const double* from = in.data<double>() + (f / frames * signal.dim(1) + f % frames * hop) * parts;
-        for (std::int64_t t = 0; t < frame; ++t) {
-            const double weight = context.has(2) ? context.in(2).toDouble(t) : 1.0;
-            line[static_cast<std::size_t>(t)] = weight * Complex(from[t * parts], parts == 2 ? from[t * parts + 1] : 0);
-        }
-        fourier(line, false);
-        for (std::int64_t t = 0; t < bins; ++t) {
-            out.mutableData<double>()[(f * bins + t) * 2] = line[static_cast<std::size_t>(t)].real();
-            out.mutableData<double>()[(f * bins + t) * 2 + 1] = line[static_cast<std::size_t>(t)].imag();
-        }
-        line.assign(static_cast<std::size_t>(frame), Complex{});
-    }
+    frames.perBatch = (signal.dim(1) - frames.length) / frames.hop + 1;
+    frames.bins = context.attributes().getInt("onesided", 1) != 0 ? frames.length / 2 + 1 : frames.length;
+    const DType dtype = computedIn(signal.dtype());
+    SONDE_ASSIGN(const Tensor in, signal.cast(dtype));
+    SONDE_ASSIGN(Tensor out, Tensor::allocate(dtype, Shape{signal.dim(0), frames.perBatch, frames.bins, 2}));
+    const auto count = static_cast<std::size_t>(signal.dim(0) * frames.perBatch);
+    if (dtype == DType::Float64) SONDE_TRY(framesAs<double>(context, in, frames, count, out));
+    else SONDE_TRY(framesAs<float>(context, in, frames, count, out));
     return setNarrow(context, 0, out, signal.dtype());
 }
 

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "core/document/document.h"
 #include "core/exec/run.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/fourier.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/registry/registry.h"
 
@@ -93,6 +97,30 @@ void convolution(Pools& pools, const char* name, std::int64_t in, std::int64_t o
         const auto result = ops::callPrepared(*op, inputs, attributes, 1, environment, 22, prepared.get(), nullptr, nullptr);
         if (!result) std::abort();
     });
+}
+
+/// 16 transforms of one length; of 10007, a prime, also one by the definition, as lengths without small factors were once
+/// taken. GFLOP by the usual count of 5·N·log2 N.
+template <typename T>
+void fourier(Pools& pools, const std::string& type, std::int64_t length) {
+    const std::vector<T> x(static_cast<std::size_t>(2 * length), T{0.5});
+    ops::kernels::FourierLines<T> lines;
+    lines.count = 16, lines.length = length;
+    lines.load = [&](std::size_t, T* to) { std::copy(x.begin(), x.end(), to); };
+    lines.store = [](std::size_t, const T*) {};
+    const auto n = static_cast<double>(length);
+    report(pools, "16 Fourier transforms of " + std::to_string(length) + ", " + type, 16 * 5 * n * std::log2(n),
+           [&](base::ThreadPool& pool) { static_cast<void>(ops::kernels::transformLines(lines, pool, {})); });
+}
+
+void fourierByDefinition(std::size_t n) {
+    const std::vector<std::complex<double>> x(n, 0.5);
+    std::vector<std::complex<double>> y(n);
+    const double turn = -2 * std::numbers::pi / static_cast<double>(n), start = milliseconds();
+    for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t i = 0; i < n; ++i) y[k] += x[i] * std::polar(1.0, turn * static_cast<double>(k * i % n));
+    }
+    line("1 of " + std::to_string(n) + " by the definition", milliseconds() - start, 0, 0, 0);
 }
 
 void loops() {
@@ -212,6 +240,11 @@ int main(int argc, char** argv) {
         convolution(pools, "conv 7x7 stride 2, 3 to 64, 224x224", 3, 64, 224, 7, 2, 1);
         convolution(pools, "depthwise 3x3 144, 56x56", 144, 144, 56, 3, 1, 144);
         convolution(pools, "depthwise 3x3 stride 2 96, 112x112", 96, 96, 112, 3, 2, 96);
+        for (std::int64_t length : {400, 1024, 10007, 65537}) {
+            fourier<float>(pools, "float32", length);
+            fourier<double>(pools, "float64", length);
+        }
+        fourierByDefinition(10007);
         loops();
     }
     if (part != "kernels") {
