@@ -140,8 +140,11 @@ base::Result<void> regexFullMatch(KernelContext& context) {
     SONDE_ASSIGN(Tensor result, context.output(0, DType::Bool, context.in(0).shape()));
     std::uint8_t* match = result.mutableData<std::uint8_t>();
     for (const std::string& text : context.in(0).strings()) {
-        *match++ = regex.matchesAll(text, [&context] { return context.cancelled(); }) ? 1 : 0;
-        if (context.cancelled()) return base::cancelled();
+        if (context.cancelled()) return base::cancelled("RegexFullMatch");
+        if (text.size() > regex.maxTextSize()) {
+            return opError("a text of " + std::to_string(text.size()) + " bytes is too long for this pattern: at most " + std::to_string(regex.maxTextSize()));
+        }
+        *match++ = regex.matchesAll(text) ? 1 : 0;
     }
     return {};
 }

@@ -342,10 +342,7 @@ bool compares(double left, QueryCompare compare, double right) {
 }
 
 bool TextPattern::fits(std::string_view candidate) const {
-    if (regex) {
-        candidate = candidate.substr(0, kLongestText);
-        return std::regex_search(candidate.begin(), candidate.end(), *regex);
-    }
+    if (regex) return regex->matchesPart(candidate.substr(0, kLongestText));
     const std::string low = lowered(candidate.substr(0, kLongestText));
     return whole ? fitsWildcards(text, low) : low.find(text) != std::string::npos;
 }

@@ -387,16 +387,10 @@ class Parser {
         while (end < m_text.size() && m_text[end] != '/') end += m_text[end] == '\\' ? 2 : 1;
         // A name of a file may begin with a slash: without a second one it is a plain text.
         if (end >= m_text.size()) return fail("there is no second '/' for this one", begin, 1, "put a text with a slash in quotes"), false;
-        const std::string text(m_text.substr(begin + 1, end - begin - 1));
-        auto flags = std::regex::ECMAScript | std::regex::icase | std::regex::optimize;
-#ifdef __GLIBCXX__
-        flags |= std::regex_constants::__polynomial;  // never exponential, whatever the user types
-#endif
-        try {
-            out.regex = std::make_shared<const std::regex>(text, flags);
-        } catch (const std::regex_error&) {
-            return fail("this is no regular expression", begin, end - begin + 1, "the syntax is that of JavaScript, without back references"), false;
-        }
+        const std::string_view text = m_text.substr(begin + 1, end - begin - 1);
+        base::Result<ops::Regex> parsed = ops::Regex::parse(text, ops::Case::Ignored);
+        if (!parsed) return fail(parsed.error().what, begin, end - begin + 1, "the syntax is that of RE2, without look-ahead and back references"), false;
+        out.regex = std::move(*parsed);
         out.text = text;
         m_at = end + 1;
         return true;

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <regex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/analysis/query/query.h"
+#include "core/ops/support/regex.h"
 
 namespace sonde::analysis {
 
@@ -23,7 +24,7 @@ enum class QueryCompare : std::uint8_t { Has, Equal, Unequal, Less, LessEqual, G
 struct TextPattern {
     std::string text;  ///< lower case
     bool whole = false;
-    std::shared_ptr<const std::regex> regex;
+    std::optional<ops::Regex> regex;  ///< in any case of letters
 
     bool fits(std::string_view candidate) const;
 };

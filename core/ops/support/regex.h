@@ -1,44 +1,43 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "core/base/result.h"
 
+namespace re2 {
+class RE2;
+}
+
 namespace sonde::ops {
 
-/// A regular expression in RE2's syntax (https://github.com/google/re2/wiki/Syntax) without classes of Unicode properties
-/// (\pN) and single bytes (\C). It is matched by following all its states at once, so that the time is at most that of the
-/// pattern's length times the text's whatever they are.
+/// Whether upper and lower case letters of a pattern differ.
+enum class Case : std::uint8_t { Sensitive, Ignored };
+
+/// A regular expression of RE2 (https://github.com/google/re2/wiki/Syntax) over UTF-8. A pattern takes at most 8 MiB, a
+/// match time that is linear in the text, whatever they are. '.' and classes match no byte that is not UTF-8.
+/// Matching is thread-safe; copies share the compiled pattern.
 class Regex {
   public:
-    /// Errors: wrong syntax, with the place; repetitions above 1000; more than 20'000 states.
-    static base::Result<Regex> parse(std::string_view pattern);
+    /// Errors (Run): "invalid regular expression: …" with RE2's reason: wrong syntax, a repetition above 1000, a pattern
+    /// that compiles to more than the memory above.
+    static base::Result<Regex> parse(std::string_view pattern, Case letters = Case::Sensitive);
 
-    /// Whether all of a UTF-8 text matches. `stopped` is asked now and then; after true the answer means nothing.
-    bool matchesAll(std::string_view text, const std::function<bool()>& stopped = {}) const;
+    /// Whether the whole text matches.
+    bool matchesAll(std::string_view text) const;
+    /// Whether any part of the text matches.
+    bool matchesPart(std::string_view text) const;
+
+    /// Bytes of the longest text that is matched within seconds in the worst case. A match cannot be interrupted: who must
+    /// stay cancellable refuses longer ones.
+    std::size_t maxTextSize() const;
 
   private:
-    friend class RegexCompiler;
+    explicit Regex(std::shared_ptr<const re2::RE2> compiled) : m_compiled(std::move(compiled)) {}
 
-    struct CharacterSet {
-        std::vector<std::pair<char32_t, char32_t>> ranges;
-        bool negated = false, foldsCase = false;
-
-        bool contains(char32_t c) const;
-    };
-    enum class Step : std::uint8_t { Set, Split, Jump, TextBegin, TextEnd, LineBegin, LineEnd, WordEdge, NoWordEdge, Match };
-    struct Instruction {
-        Step step;
-        std::uint32_t to = 0, other = 0;  ///< Set: which; Split: both ways; Jump: where
-    };
-    struct Scan;
-
-    std::vector<CharacterSet> m_sets;
-    std::vector<Instruction> m_program;
+    std::shared_ptr<const re2::RE2> m_compiled;
 };
 
 }  // namespace sonde::ops

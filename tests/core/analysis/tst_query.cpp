@@ -87,6 +87,9 @@ class TestQuery : public QObject {
         row("not op:Relu and not op:Add and not is:input", "layer1.weight conv1 conv2");
         row("(op:Relu or op:Add) and not name:relu1", "relu2 add");
         row("/^conv[12]$/", "conv1 conv2");
+        row("/^RELU\\d$/", "relu1 relu2");
+        row("op:/^\\p{Lu}dd$/", "add");
+        row("name:/(?-i:C)onv/", "");
         row("name:/\\d$/ not relu1", "conv1 conv2 relu2");
         row("#0", "x");
         row("readers>1", "conv1");
@@ -126,7 +129,8 @@ class TestQuery : public QObject {
         row("shpae:[1,2]", 0, "no field 'shpae'");
         row("shape:[1,2", 6, "no ']'");
         row("shape:[1,,2]", 9, "no extent");
-        row("/(/", 0, "regular expression");
+        row("/(/", 0, "invalid regular expression: missing )");
+        row("add name:/a(?=d)/", 9, "invalid regular expression: ");
         row("/abc", 0, "second '/'");
         row("readers>many", 8, "number");
         row("bytes>4x", 7, "unit");

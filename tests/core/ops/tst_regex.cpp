@@ -1,6 +1,8 @@
-// Regular expressions of RegexFullMatch: RE2's syntax, in time that grows with pattern and text only.
+// Regular expressions of operators and queries: RE2's syntax (https://github.com/google/re2/wiki/Syntax), in linear time.
 
 #include <QtTest>
+
+#include <unistd.h>
 
 #include "core/ops/support/regex.h"
 
@@ -31,7 +33,10 @@ class TestRegex : public QObject {
         row("[\\D]", {"a", "é"}, {"7"});
         row("\\x41\\x{20AC}\\101\\.\\t", {"A€A.\t"}, {"A€AX\t"});
         row("\\Qa.b*\\E+", {"a.b*", "a.b**"}, {"aXb"});
-        row("(?P<year>\\d{4})-(?<month>\\d\\d)", {"2024-05"}, {"24-05"});
+        row("(?P<year>\\d{4})-(?P<month>\\d\\d)", {"2024-05"}, {"24-05"});
+        row("\\pN+\\p{Greek}\\PL", {"1²Ⅳα7"}, {"1²Ⅳa7", "αα7"});
+        row("[\\p{Lu}é]+", {"ÀЖé"}, {"àЖ"});
+        row("(?U)a+?b", {"aab"}, {"b"});
         row("\\bfoo\\b.*", {"foo", "foo bar"}, {"foobar"});
         row("(a*)*b", {"b", "aaab"}, {"aaa"});
         row("(|a)+", {"", "aaa"}, {"b"});
@@ -49,12 +54,13 @@ class TestRegex : public QObject {
     }
 
     void wrongPatternsAreTold() {
-        for (const char* pattern : {"(", ")", "a)", "[a", "[b-a]", "*a", "a**", "a{2,1}", "a{1001}", "\\", "\\p", "\\pN", "\\1", "(?=a)", "(?P<>a)", "[[:foo:]]", "\\x{110000}", "((((a{1000}){1000}){1000}))", "((((){1000}){1000}){1000})", "a*?*"}) {
+        for (const char* pattern : {"(", ")", "a)", "[a", "[b-a]", "*a", "a**", "a{2,1}", "a{1001}", "\\", "\\p", "\\p{Foo}", "\\1", "(?=a)", "(?P<>a)", "(?<month>a)", "[[:foo:]]", "\\x{110000}", "((((a{1000}){1000}){1000}))", "((((){1000}){1000}){1000})", "\\pL{1000}"}) {
             const auto regex = ops::Regex::parse(pattern);
             QVERIFY2(!regex, pattern);
-            QVERIFY2(regex.error().text().find("the pattern cannot be read") != std::string::npos, regex.error().text().c_str());
+            QVERIFY2(regex.error().what.starts_with("invalid regular expression: "), regex.error().text().c_str());
         }
-        QVERIFY(!ops::Regex::parse(std::string(100'000, '(')));
+        const auto deep = ops::Regex::parse(std::string(100'000, '('));
+        QVERIFY(!deep && deep.error().what.size() < 200);
     }
 
     /// What takes other matchers for ever, or their stack.
@@ -63,8 +69,41 @@ class TestRegex : public QObject {
         QVERIFY(ops::Regex::parse(".*")->matchesAll(text));
         QVERIFY(!ops::Regex::parse("(a*)*b")->matchesAll(text));
         QVERIFY(!ops::Regex::parse("(a|aa)+$b")->matchesAll(text));
-        QVERIFY(!ops::Regex::parse(".*a.*")->matchesAll(text, [] { return true; }));
-        QVERIFY(ops::Regex::parse(".{3}")->matchesAll("\xff\xc3(") && !ops::Regex::parse("a")->matchesAll("\xc3"));
+        QVERIFY(ops::Regex::parse("(?:a?){100}")->maxTextSize() > 100'000);
+        // Two to the power of 900 states: text that may be matched so has to be short.
+        QVERIFY(ops::Regex::parse("(?:a|b)*a(?:a|b){900}")->maxTextSize() < text.size());
+    }
+
+    /// A byte that is no UTF-8 is no character: neither '.' nor a negated class takes it.
+    void invalidUtf8IsNoCharacter() {
+        QVERIFY(!ops::Regex::parse(".{3}")->matchesAll("\xff\xc3("));
+        QVERIFY(!ops::Regex::parse("[^b]")->matchesAll("\xff"));
+        QVERIFY(!ops::Regex::parse("a")->matchesAll("\xc3"));
+        QVERIFY(ops::Regex::parse("\\($")->matchesPart("\xff\xc3("));
+    }
+
+    void partsMatch() {
+        const auto regex = ops::Regex::parse("b+c$");
+        QVERIFY(regex->matchesPart("abbc") && !regex->matchesAll("abbc"));
+        QVERIFY(!regex->matchesPart("abbcd") && regex->matchesAll("bc"));
+    }
+
+    /// Unicode's simple case folding: K is also the Kelvin sign, ς and σ are Σ.
+    void caseMayBeIgnored() {
+        QVERIFY(ops::Regex::parse("größe", ops::Case::Ignored)->matchesAll("GRÖßE"));
+        QVERIFY(ops::Regex::parse("k[α-ω]ж", ops::Case::Ignored)->matchesAll("\u212aΣЖ"));
+        QVERIFY(!ops::Regex::parse("größe")->matchesAll("Größe"));
+    }
+
+    void nothingIsWrittenToStandardError() {
+        QTemporaryFile file;
+        QVERIFY(file.open());
+        const int kept = dup(STDERR_FILENO);
+        dup2(file.handle(), STDERR_FILENO);
+        QVERIFY(!ops::Regex::parse("(") && !ops::Regex::parse("a{1001}"));
+        dup2(kept, STDERR_FILENO);
+        close(kept);
+        QCOMPARE(file.size(), 0);
     }
 };
 
