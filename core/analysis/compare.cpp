@@ -443,7 +443,7 @@ base::Result<std::vector<ComparedCase>> compareWithin(const Tolerances& toleranc
                                                       const base::WorkContext& work) {
     const std::vector<Case> cases = casesOf(reference.keys);
     if (cases.empty() && !hasSequence(reference)) {
-        return base::usageError("the reference holds no case", {}, "its keys must be in.NAME, out.NAME and node.NAME");
+        return base::usageError("the reference has no case", {}, "its keys must be in.NAME, out.NAME and node.NAME");
     }
     std::vector<ComparedCase> results;
     for (const Case& names : cases) {

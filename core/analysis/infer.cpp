@@ -182,7 +182,7 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
     if (disagree(declared, inferred)) {
         const Expr& producer = m_graph.expr(m_graph.node(node).producer);
         m_findings->push_back({base::Severity::Warning,
-                               "the file declares " + declared.text() + " but its operators give " + inferred.text(),
+                               "the file declares " + declared.text() + " but its operators return " + inferred.text(),
                                "node '" + m_graph.node(node).name + "'" +
                                    (producer.qualname && !producer.qualname->empty() ? ", module '" + *producer.qualname + "'" : ""),
                                {}});

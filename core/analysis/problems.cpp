@@ -129,8 +129,8 @@ struct Advice {
     std::string_view op, text;
 };
 constexpr std::array kAdvice{
-    Advice{"BatchNormalization", "look at the running variance: it must not be negative"},
-    Advice{"batch_norm", "look at the running variance: it must not be negative"},
+    Advice{"BatchNormalization", "check the running variance: it must not be negative"},
+    Advice{"batch_norm", "check the running variance: it must not be negative"},
     Advice{"Log", "its input has elements that are zero or negative"},
     Advice{"log", "its input has elements that are zero or negative"},
     Advice{"Sqrt", "its input has negative elements"},
@@ -145,16 +145,16 @@ constexpr std::array kAdvice{
     Advice{"Exp", "its input has elements above 88.7, where float32 overflows"},
     Advice{"exp", "its input has elements above 88.7, where float32 overflows"},
     Advice{"Cast", "its input has elements outside of the range of the new dtype"},
-    Advice{"Where", "if this is a mask that is meant to be infinite, accept it"},
-    Advice{"where", "if this is a mask that is meant to be infinite, accept it"},
-    Advice{"masked_fill", "if this is a mask that is meant to be infinite, accept it"},
+    Advice{"Where", "if the mask is infinite on purpose, accept it"},
+    Advice{"where", "if the mask is infinite on purpose, accept it"},
+    Advice{"masked_fill", "if the mask is infinite on purpose, accept it"},
 };
 
 std::string adviceFor(const Expr& expr) {
-    if (expr.kind == ExprKind::Input) return "the input that was given holds it: look at the file and at how it is normalised";
+    if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
     const std::string_view op = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
     const auto found = std::ranges::find(kAdvice, op, &Advice::op);
-    return found == kAdvice.end() ? "look at the inputs of this node: all of them are finite" : std::string(found->text);
+    return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
 }
 
 Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
@@ -243,7 +243,7 @@ std::string BadSummary::text(const InternalGraph& graph) const {
         if (count == 0) return {};
         const bool isInput = graph.expr(graph.node(first).producer).kind == ExprKind::Input;
         return std::string(what) + " in " + std::to_string(count) + (count == 1 ? " node, first " : " nodes, first ") +
-               (isInput ? "in input " + graph.node(first).name : "made by " + placeText(graph, first));
+               (isInput ? "in input " + graph.node(first).name : "produced by " + placeText(graph, first));
     };
     const std::string nan = part("NaN", nanNodes, firstNan), inf = part("Inf", infNodes, firstInf);
     return nan + (nan.empty() || inf.empty() ? "" : "; ") + inf;

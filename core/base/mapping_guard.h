@@ -10,7 +10,7 @@ namespace detail {
 struct MappingSlot;
 }
 
-/// Keeps the process alive when a mapped file is cut off, or its disk fails, while somebody reads the mapping: the kernel
+/// Keeps the process alive when a mapped file is cut off, or its disk fails, while something uses the mapping: the kernel
 /// then sends SIGBUS to the reading thread. Whoever reads goes on with zeros and readFailed() is true from then on, so what
 /// was computed from them is thrown away (MappedFile::hasChanged).
 ///

@@ -31,7 +31,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-constexpr std::size_t kLongest = 200;  ///< longer names are not compared letter by letter
+constexpr std::size_t kMaxLength = 200;  ///< longer names are not compared letter by letter
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::vector<std::string> nearestNames(std::string_view name, std::span<const std
     const std::size_t farthest = std::max<std::size_t>(1, wanted.size() / 3);
     std::vector<std::pair<std::size_t, const std::string*>> found;
     for (const std::string& candidate : candidates) {
-        if (candidate.size() > kLongest || wanted.size() > kLongest) continue;
+        if (candidate.size() > kMaxLength || wanted.size() > kMaxLength) continue;
         const std::string text = lower(candidate);
         const std::size_t lengths = text.size() > wanted.size() ? text.size() - wanted.size() : wanted.size() - text.size();
         const std::size_t apart = lengths > farthest ? lengths : distance(wanted, text);

@@ -41,7 +41,7 @@ void makeUnique(std::vector<std::string>& names) {
 
 base::Result<std::vector<std::string>> outputNames(const InternalGraph& graph, const DumpOptions& options) {
     const std::size_t count = graph.outputs().size();
-    if (count == 0) return base::usageError("Can't dump empty graph: the model gives no value");
+    if (count == 0) return base::usageError("Can't dump empty graph: the model returns no value");
     const Argument& result = graph.main().result;
     if (result.kind == Argument::Kind::Dict) {
         if (!options.outputNames.empty()) return base::usageError("TypeError: the outputs are a dict and have names already", "--output-names");
@@ -79,7 +79,7 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {
         if ((options.resizeInput || !options.inputTransform.empty()) && spec.find("#rand") != std::string::npos) {
-            return base::usageError("random numbers are neither resized nor transformed", spec, "leave --resize-input and --input-transform out, or give files");
+            return base::usageError("random numbers are neither resized nor transformed", spec, "leave out --resize-input and --input-transform, or use files");
         }
         SONDE_ASSIGN(auto made, io::makeInputs(spec, infos, how, work));
         for (io::InputCase& each : made) {
@@ -132,7 +132,7 @@ base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<Inte
         std::vector<Value> all(graph->inputs().size());
         for (std::size_t i = 0; i < values.size(); ++i) {
             const auto at = static_cast<std::size_t>(std::ranges::find(graph->inputs(), document.inputs[i].node) - graph->inputs().begin());
-            if (!values[i].isTensor()) return base::usageError("an input that is no tensor cannot be dumped", argNames[i]);
+            if (!values[i].isTensor()) return base::usageError("an input that is not a tensor cannot be dumped", argNames[i]);
             all[at] = values[i];
             test.emplace_back(argNames[i], values[i].tensor());
         }
@@ -140,7 +140,7 @@ base::Result<void> addCases(io::dump::DumpFile& dump, const std::shared_ptr<Inte
             const exec::Recording recording = runner.run(*plan, all, work);
             if (recording.error) return base::Error(*recording.error).withNote("while computing what a test case expects");
             for (std::size_t i = 0; i < recording.outputs.size(); ++i) {
-                if (!recording.outputs[i].isTensor()) return base::usageError("an output that is no tensor cannot be expected", dump.outputNames[i]);
+                if (!recording.outputs[i].isTensor()) return base::usageError("an output that is not a tensor cannot be an expected value", dump.outputNames[i]);
                 test.emplace_back(dump.outputNames[i] + ":expect", recording.outputs[i].tensor());
             }
         }

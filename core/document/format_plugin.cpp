@@ -94,13 +94,13 @@ void settleOptional(const nn::PluginModel& model, OpenOptions& options, base::Di
         if (options.tracer.empty()) {
             options.concrete.emplace_back(parameter.name, "None");
             diagnostics.push_back({base::Severity::Info, input + " is None, its default", model.root->className(),
-                                   "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to give it values"});
+                                   "list it in SONDE_MODEL (nn::input(\"" + parameter.name + "\", {…})) to accept values for it"});
         } else if (options.tracer == "module-path" || options.tracer == "custom") {
             // A custom trace only annotates with concrete values; an example settles defaults.
             const std::string without = options.tracer == "custom" ? "--example '#rand(0,1)'" : "--concrete " + parameter.name + "=None";
             if (options.tracer == "custom" && !options.inputData.empty()) continue;
-            diagnostics.push_back({base::Severity::Warning, input + " is left out by default (None), but traced as if it was given; " + without +
-                                   " traces the model without it", model.root->className(), ""});
+            diagnostics.push_back({base::Severity::Warning, input + " is None by default, but traced as if it was given", model.root->className(),
+                                   without + " traces the model without it"});
         }
     }
 }
@@ -109,7 +109,7 @@ base::Result<std::shared_ptr<Document>> openPlugin(const fs::path& path, const O
     const auto [given, name] = splitModelPath(path.string());
     work.report("loading " + given.filename().string());
     if (!isNamedAsLibrary(given)) {
-        return base::unreadable("this is a shared library (ELF) under the name of another kind of file", path.string(),
+        return base::unreadable("this is a shared library (ELF) with the extension of another format", path.string(),
                                 "none of its code has run; a library with a model of your own must be named .so");
     }
     SONDE_ASSIGN(const auto library, NativeLibrary::read(given));

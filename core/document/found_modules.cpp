@@ -17,7 +17,7 @@ using graph::NodeId;
 using graph::ScopeId;
 
 /// Fewer operations can be seen at a glance.
-constexpr std::size_t kFewestOps = 12;
+constexpr std::size_t kMinOps = 12;
 
 /// Operations of the main body that depend on the inputs; `depends` is set for them and for the inputs. The others are
 /// weights, however they are written down.
@@ -121,7 +121,7 @@ class Adder {
 void addFoundModules(InternalGraph& graph, graph::ModuleTree& modules, base::Diagnostics& findings) {
     std::vector<bool> depends;
     const std::vector<ExprId> operations = dataOperations(graph, depends);
-    if (operations.size() < kFewestOps) return;
+    if (operations.size() < kMinOps) return;
     const ScopeId base = scopeOfAll(graph, operations);
     if (!base.valid()) return;
     std::vector<ExprId> inside;

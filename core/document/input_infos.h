@@ -21,7 +21,7 @@ std::vector<io::InputInfo> requiredInputInfos(const Document& document);
 /// lists as an input. For io::InputOptions::hasDefault.
 std::function<bool(const std::string& name)> defaultsOf(const Document& document);
 
-/// The type with the extents that a first run takes, if anything tells how many there are.
+/// The type with the dim sizes that a first run takes, if anything tells how many there are.
 tensor::TypeInfo usualType(const io::InputInfo& input);
 
 }  // namespace sonde::document

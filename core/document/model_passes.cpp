@@ -163,7 +163,7 @@ base::Result<void> applyPasses(Document& document, const OpenOptions& options, c
     SONDE_ASSIGN(auto cases, verificationInputs(document, options, work));
     if (cases.empty()) {
         document.diagnostics.push_back({base::Severity::Info, "the passes were not verified: the model does not say what inputs it takes", {},
-                                        "--input-data gives inputs to compare the outputs on"});
+                                        "--input-data provides inputs to compare the outputs on"});
     } else {
         context.compare = outputComparer(std::move(cases), work);
     }

@@ -105,7 +105,7 @@ base::Result<std::shared_ptr<const NativeLibrary>> NativeLibrary::read(const fs:
     Descriptor copy(memoryFile());
     if (copy.number() < 0 || !copyAll(file.number(), copy.number())) return systemError("the library cannot be copied into memory", path);
     if (::fcntl(copy.number(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 || ::fstat(copy.number(), &status) != 0) {
-        return systemError("the library's copy cannot be sealed", path);
+        return systemError("the copy of the library cannot be sealed", path);
     }
     const std::shared_ptr<NativeLibrary> library(new NativeLibrary);
     library->m_path = path;

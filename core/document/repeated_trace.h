@@ -13,7 +13,7 @@
 namespace sonde::document {
 
 /// A function of tensors that is recorded by its first call, and whose later calls are compared with it (dump.md, "Recorded functions"):
-/// they run as the function says, and it is an error if that is no longer what was recorded. What stands under
+/// they run as the function says, and it is an error if that is no longer what was recorded. What is under
 /// trace::PausedTracing in the function is not recorded. For one thread at a time.
 class RepeatedTrace {
   public:

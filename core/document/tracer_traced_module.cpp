@@ -30,7 +30,7 @@ base::Result<std::vector<std::pair<std::string, Value>>> example(const TraceRequ
             if (!isKnown) {
                 return base::usageError("tracing as a traced module runs the model, and the shape of its input '" + parameter.name +
                                             "' is not known",
-                                        "--tracer traced-module", "give an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
+                                        "--tracer traced-module", "provide an example: --example '" + parameter.name + ":#rand(0,1,1,3,224,224)'");
             }
             missing.push_back({parameter.name, input->type});
         }

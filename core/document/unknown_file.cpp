@@ -18,7 +18,7 @@ struct Signature {
     std::string_view hint;
 };
 
-constexpr std::string_view kGiveAsInput = "give it as input: sonde run MODEL --input-data FILE";
+constexpr std::string_view kGiveAsInput = "use it as input: sonde run MODEL --input-data FILE";
 constexpr std::string_view kConvert = "convert it to ONNX or TorchScript";
 
 constexpr std::array kSignatures{
@@ -27,11 +27,11 @@ constexpr std::array kSignatures{
     Signature{4, "TFL3", "a TensorFlow Lite model", kConvert},
     Signature{0, "GGUF", "a GGUF file", kConvert},
     Signature{0, "\x93NUMPY", "a numpy array", kGiveAsInput},
-    Signature{0, "\x89PNG", "a PNG picture", kGiveAsInput},
-    Signature{0, "\xff\xd8\xff", "a JPEG picture", kGiveAsInput},
-    Signature{0, "\x80\x02", "a Python pickle (a PyTorch file of the old kind?)", "pickles are never executed; save it with torch.jit.save"},
+    Signature{0, "\x89PNG", "a PNG image", kGiveAsInput},
+    Signature{0, "\xff\xd8\xff", "a JPEG image", kGiveAsInput},
+    Signature{0, "\x80\x02", "a Python pickle (an old PyTorch file?)", "pickles are never executed; save it with torch.jit.save"},
     Signature{0, "\x80\x04", "a Python pickle", "pickles are never executed; save the model with torch.jit.save"},
-    Signature{0, "PK\x03\x04", "a zip archive that holds no known model", "a TorchScript archive is made with torch.jit.save; a .npz file is an input"},
+    Signature{0, "PK\x03\x04", "a zip archive without a known model", "a TorchScript archive is made with torch.jit.save; a .npz file is an input"},
     Signature{0, "\x1f\x8b", "a gzip archive", "unpack it first"},
     Signature{0, "\x7f" "ELF", "a program or library", "a library with a model of your own needs SONDE_MODEL in it"},
     Signature{0, "%PDF", "a PDF document", ""},

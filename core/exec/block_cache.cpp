@@ -9,14 +9,14 @@ namespace sonde::exec {
 namespace {
 
 /// Smaller tensors are as quick from the heap.
-constexpr std::size_t kSmallest = std::size_t{16} << 10;
+constexpr std::size_t kMinSize = std::size_t{16} << 10;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// Who goes to and fro between two inputs finds the blocks of both.
 constexpr std::uint64_t kKeptRuns = 2;
 
 /// Sizes are rounded up to an eighth of their power of two, so that runs with slightly different shapes share blocks.
 std::size_t roundedSize(std::size_t size) {
-    std::size_t power = kSmallest;
+    std::size_t power = kMinSize;
     while (power < size / 2) power *= 2;
     const std::size_t step = power / 8;
     return (size + step - 1) / step * step;
@@ -29,7 +29,7 @@ BlockCache::BlockCache() : m_pool(std::make_shared<Pool>()) {}
 base::Result<tensor::Tensor> BlockCache::allocate(std::size_t, tensor::DType dtype, const tensor::Shape& shape) {
     const auto count = shape.checkedNumel();
     const std::size_t itemSize = tensor::itemSize(dtype);
-    if (!count || itemSize == 0 || static_cast<std::size_t>(*count) < kSmallest / itemSize ||
+    if (!count || itemSize == 0 || static_cast<std::size_t>(*count) < kMinSize / itemSize ||
         static_cast<std::size_t>(*count) > tensor::memoryLimit() / itemSize) {
         return tensor::Tensor::allocate(dtype, shape);  // also makes the errors
     }

@@ -11,11 +11,11 @@ using graph::ExprKind;
 namespace {
 
 /// Calls that are nested deeper stay steps of their own.
-constexpr int kDeepest = 200;
+constexpr int kMaxDepth = 200;
 
 void append(std::vector<Step>& row, const std::vector<BodyPlan>& bodies, BodyId body, const InternalGraph& graph, int depth) {
     for (const Step& step : bodies[body.index()].steps) {
-        if (step.kind != Step::Kind::Body || depth >= kDeepest) {
+        if (step.kind != Step::Kind::Body || depth >= kMaxDepth) {
             row.push_back(step);
             continue;
         }

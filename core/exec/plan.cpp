@@ -187,7 +187,7 @@ class Planner {
         }
     }
 
-    /// A value is dropped behind the last step that reads it; results of the body stay. In a row that holds the steps of
+    /// A value is dropped after the last step that reads it; results of the body stay. In a row that holds the steps of
     /// called bodies their values are its own.
     void planReleases(BodyId id, std::vector<Step>& steps, bool isRow) const {
         std::vector<bool> done(m_graph.nodeCount(), false);
@@ -209,7 +209,7 @@ class Planner {
         }
     }
 
-    /// Nothing behind the last end point runs. (Inside bodies the runner stops by itself.)
+    /// Nothing after the last end point runs. (Inside bodies the runner stops by itself.)
     void cutAfterEnds() {
         if (m_plan.options.end.empty()) return;
         std::vector<bool> holdsEnd(m_graph.exprCount(), false);
@@ -249,13 +249,13 @@ base::Result<void> checkNodes(const InternalGraph& graph, const std::vector<Node
     return {};
 }
 
-/// A run computes values: writes that somebody reads by an older name have no effect in it.
+/// A run computes values: writes that something uses by an older name have no effect in it.
 base::Result<void> refuseWritesInPlace(const InternalGraph& graph) {
     for (std::size_t i = 0; i < graph.exprCount(); ++i) {
         const Expr& expr = graph.expr(ExprId(i));
         const bool mayWrite = !graph.isErased(ExprId(i)) && (expr.op.domain == "aten" || expr.op.domain == "prim" || expr.op.name.empty());
         if (!mayWrite || expr.attributes.getInt(graph::kWritesInPlace, 0) == 0) continue;
-        return base::runError("the graph was recorded with its in-place operations, and what this one writes is read by an older name",
+        return base::runError("the graph has an in-place operation whose result is read later through another node",
                               "node '" + (expr.outputs.empty() ? expr.target : graph.node(expr.outputs.front()).name) + "', " + expr.target,
                               "run the pass remove-inplace on it first");
     }

@@ -25,7 +25,7 @@ struct Step {
     ops::Attributes attributes;                        ///< completed with defaults
     std::vector<const graph::Argument*> arguments;     ///< by parameter position; null: use the fallback
     std::vector<Value> fallbacks;                      ///< for null arguments
-    std::vector<NodeId> release;                       ///< values whose last reader this step is
+    std::vector<NodeId> release;                       ///< values whose last consumer this step is
     /// Element-wise steps that may be done piece by piece while this one's result is in the cache. Each reads the result of
     /// the one before as argument `followsAt`; `ownInputs` tells which of its other arguments come from this step (0) or an
     /// earlier follower (number + 1); `overwrites`: nobody else wants what it follows. They keep their place in the row.
@@ -38,7 +38,7 @@ struct Step {
     bool leads = false;       ///< its kernel lets others follow it, see ops::kernels::Followers
     bool hasEffect = false;   ///< see Needed::effect: nothing of what comes after it is done before it
     bool isOptional = false;  ///< only watched: if it fails, it and what reads it are missing, and the run goes on
-    bool follows = false;  ///< stands in another step's `followers`: nothing to do if that one's kernel did it
+    bool follows = false;  ///< is in another step's `followers`: nothing to do if that one's kernel did it
     base::Error problem;
 };
 

@@ -74,7 +74,7 @@ struct Failure {
 /// What happened in one run. Also what is left after a failed or cancelled one: everything computed so far is there.
 class Recording {
   public:
-    /// The kept value: of the last time the node was computed, or of one pass of the loop that it stands in.
+    /// The kept value: of the last time the node was computed, or of one pass of the loop that it is in.
     const Value* value(NodeId node) const;
     const Value* value(NodeId node, std::size_t iteration) const;
     std::size_t iterations(NodeId node) const;  ///< how many values were kept: 0 if none, more than 1 inside loops

@@ -190,7 +190,7 @@ Outcome Execution::bindInputs(std::span<const Value> inputs) {
         else if (i >= inputs.size()) continue;
         if (value.isTensor() && node.type.isTensor() && node.type.dtype != tensor::DType::Undefined &&
             value.tensor().dtype() != node.type.dtype) {
-            fail(base::usageError("input is " + value.typeText() + " where the model wants " + node.type.text(),
+            fail(base::usageError("input is " + value.typeText() + " but the model expects " + node.type.text(),
                                   "input '" + node.name + "'"));
             return Outcome::Failed;
         }
@@ -249,7 +249,7 @@ Outcome Execution::runBody(BodyId id, int depth) {
     }
     const bool isMain = id == m_graph.mainId();
     const BodyPlan& body = m_plan.bodies[id.index()];
-    const std::size_t calls = m_calls.size();  // that this row stands in
+    const std::size_t calls = m_calls.size();  // that this row is in
     const std::vector<Step>& steps = m_options.observer || !body.isRow ? body.steps : body.joined;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const Step& step = steps[i];
@@ -409,7 +409,7 @@ Outcome Execution::runOperator(const Step& step, const Expr& expr, int depth) {
     } catch (const std::exception& exception) {
         results = base::runError(exception.what());
     } catch (...) {  // of a model's own code, which fills weights when they are first read
-        results = base::runError("the model's own code threw what is no std::exception");
+        results = base::runError("the model's own code threw an exception that is not a std::exception");
     }
     if (results && followers) return publishFollowed(step, expr, (*results)[0], *followers);
     if (results) return publishAll(expr, std::move(*results));

@@ -4,7 +4,7 @@
 
 namespace sonde::graph {
 
-/// A guard stands where a concrete trace followed the value of a node: its one argument is that node, its output what was
+/// A guard is where a concrete trace followed the value of a node: its one argument is that node, its output what was
 /// asked for (a truth, a number, a length), and a run fails at it unless that is what it was in the trace. Everything
 /// recorded after it in its body depends on it.
 inline constexpr const char* kGuardDomain = "sonde";

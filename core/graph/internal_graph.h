@@ -59,7 +59,7 @@ struct Expr {
     std::vector<NodeId> outputs;
     Attributes attributes;
     std::vector<BodyId> bodies;          ///< branches, loop bodies, or the inside of a called module
-    BodyId body;                         ///< the list that this expr stands in
+    BodyId body;                         ///< the list that this expr is in
     ScopeId scope;                       ///< the module call during which it was recorded
     std::optional<std::string> qualname; ///< originating module; none: not made by any ("None" in listings)
     std::string moduleClass;             ///< class of that module, e.g. "torch.nn.modules.conv.Conv2d"; may be empty
@@ -146,7 +146,7 @@ class InternalGraph {
     /// Appends (or inserts before `position` in the body's order) an expr. `inputs` is derived from the arguments;
     /// `outputs` are made from outputNames (made unique only if `uniqueNames`). The expr's body and scope must be set.
     ExprId addExpr(Expr expr, std::span<const std::string> outputNames, std::optional<std::size_t> position = {});
-    /// Stands behind the inputs there are, or at `position` of the body's order.
+    /// Stands after the inputs there are, or at `position` of the body's order.
     NodeId addInput(BodyId body, std::string name, TypeInfo type, std::string parameter = {},
                     std::optional<std::size_t> position = {});
     void setResult(BodyId body, Argument result);

@@ -7,7 +7,7 @@
 
 namespace sonde::graph {
 
-/// Attribute of a write that a run would not see: a run computes values, and somebody reads what was written by an older
+/// Attribute of a write that a run would not see: a run computes values, and something uses what was written by an older
 /// name. Only graphs that were recorded with their in-place operations have it; plans refuse them.
 inline constexpr const char* kWritesInPlace = "in_place";
 

@@ -30,7 +30,7 @@ class Validator {
             const bool isRoot = scope.id == m_graph.rootScope();
             if (isRoot != !scope.parent.valid()) return broken("scope has no parent", "scope '" + scope.qualname + "'");
             if (!isRoot && !(scope.parent < scope.id)) {
-                return broken("scope stands before its parent", "scope '" + scope.qualname + "'");
+                return broken("scope precedes its parent", "scope '" + scope.qualname + "'");
             }
         }
         return {};
@@ -53,7 +53,7 @@ class Validator {
         for (ExprId exprId : body.order) {
             if (m_graph.isErased(exprId)) return broken("erased expr in a body", "body " + std::to_string(id.value));
             const Expr& expr = m_graph.expr(exprId);
-            if (expr.body != id) return broken("expr stands in another body", "expr " + std::to_string(exprId.value));
+            if (expr.body != id) return broken("expr is in another body", "expr " + std::to_string(exprId.value));
             for (NodeId input : expr.inputs) {
                 if (!m_defined[input.index()]) {
                     return broken("argument is not defined before its use", nodeText(input) + " in expr " + std::to_string(exprId.value));

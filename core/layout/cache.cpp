@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSuffix = ".layout";
-constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t kMaxFile = std::uintmax_t{64} << 20;
 
 fs::path defaultFolder() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -48,7 +48,7 @@ class DiskStore {
         std::error_code failed;
         const fs::path path = pathOf(key);
         const auto size = fs::file_size(path, failed);
-        if (failed || size <= 16 || size > kLargestFile) return std::nullopt;
+        if (failed || size <= 16 || size > kMaxFile) return std::nullopt;
         std::vector<std::byte> bytes(size);
         std::ifstream file(path, std::ios::binary);
         if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size))) return std::nullopt;
@@ -66,7 +66,7 @@ class DiskStore {
     /// Written beside and renamed, so that another Sonde never reads half a file.
     void write(const LayoutKey& key, const BoxLayout& layout) {
         const std::vector<std::byte> body = encode(layout);
-        if (body.size() > std::min<std::uintmax_t>(kLargestFile - 16, m_limit / 4)) return;
+        if (body.size() > std::min<std::uintmax_t>(kMaxFile - 16, m_limit / 4)) return;
         std::error_code failed;
         const fs::path path = pathOf(key);
         fs::create_directories(path.parent_path(), failed);
@@ -152,7 +152,7 @@ class LayoutCache::Impl {
         std::size_t bytes;
     };
 
-    /// The most recently used stand in front.
+    /// The most recently used are in front.
     std::shared_ptr<const BoxLayout> find(const LayoutKey& key) {
         const std::lock_guard lock(mutex);
         const auto it = byKey.find(key);

@@ -10,7 +10,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kKinds[] = {"input", "output", "operation", "module", "body", "stub"};
 
-/// What stands on an item, as far as the graph knows it.
+/// What is on an item, as far as the graph knows it.
 struct Names {
     std::string op, qualname, name;
 };

@@ -61,7 +61,7 @@ class Outline::Builder {
         while (found == m_groupOf.end()) {
             missing.push_back(scope);
             scope = m_graph.scope(scope).parent;
-            // Without a parent it is a second root: it stands at the top.
+            // Without a parent it is a second root: it is at the top.
             found = scope.valid() ? m_groupOf.find(scope) : m_groupOf.find(m_graph.rootScope());
         }
         GroupId at = found->second;

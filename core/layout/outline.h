@@ -34,9 +34,9 @@ class Outline {
     struct Group {
         Kind kind = Kind::Module;
         GroupId parent;          ///< none for the main body's
-        ScopeId scope;           ///< Module: its call. Others: the scope that they stand in
+        ScopeId scope;           ///< Module: its call. Others: the scope that they are in
         ExprId expr;             ///< Operation: the expr
-        BodyId body;             ///< Module, Operation: the body that they stand in. Body: the body
+        BodyId body;             ///< Module, Operation: the body that they are in. Body: the body
         std::vector<Member> members;    ///< in the order of execution (groups by their first expr)
         /// Inside, at any depth; of an Operation without itself. The inside of a called leaf module (see isCall) counts
         /// for its own group only: those around it have the call.
@@ -79,8 +79,8 @@ class Outline {
     /// The run that a group is an instance of, or kNoRun, and which one it is.
     std::uint32_t runOf(GroupId id) const { return m_runOfGroup[id.index()]; }
     std::uint32_t instanceOf(GroupId id) const { return m_instanceOfGroup[id.index()]; }
-    /// The values that stand in the same place of every instance of the innermost run around a value, itself among them;
-    /// empty if it stands in no run.
+    /// The values that are in the same place of every instance of the innermost run around a value, itself among them;
+    /// empty if it is in no run.
     std::vector<NodeId> counterparts(NodeId node) const;
 
     /// Constants and attribute reads: hidden if ViewState::hideConstants.

@@ -55,13 +55,13 @@ class Stretch {
         number();
         for (std::size_t i = 0; i < m_groups.size();) {
             std::size_t period = 0, length = 0;
-            for (std::size_t p = 1; p <= kLongestPeriod && i + 2 * p <= m_groups.size(); ++p) {
+            for (std::size_t p = 1; p <= kMaxPeriod && i + 2 * p <= m_groups.size(); ++p) {
                 const std::size_t covered = repeated(i, p);
                 if (covered > length) {
                     length = covered;
                     period = p;
                 }
-                if (p == 1 && covered >= kLongestPeriod) break;  // whatever is longer repeats the same block
+                if (p == 1 && covered >= kMaxPeriod) break;  // whatever is longer repeats the same block
             }
             if (period == 0) {
                 ++i;
@@ -74,7 +74,7 @@ class Stretch {
     }
 
   private:
-    static constexpr std::size_t kLongestPeriod = 8;
+    static constexpr std::size_t kMaxPeriod = 8;
 
     /// Equal groups get equal numbers; signatures are made only of those that could be equal to one nearby.
     void number() {
@@ -83,7 +83,7 @@ class Stretch {
         std::map<std::vector<std::uint64_t>, std::size_t> known;
         for (std::size_t i = 0; i < count; ++i) {
             bool wanted = false;
-            for (std::size_t d = 1; d <= kLongestPeriod && !wanted; ++d)
+            for (std::size_t d = 1; d <= kMaxPeriod && !wanted; ++d)
                 wanted = (i >= d && alike(m_outline, m_groups[i], m_groups[i - d])) ||
                          (i + d < count && alike(m_outline, m_groups[i], m_groups[i + d]));
             m_number[i] = wanted ? known.try_emplace(m_signature.of(m_groups[i]), i).first->second : count + i;

@@ -25,14 +25,14 @@ enum class ItemKind : std::uint8_t {
     Expr,    ///< one operation
     Module,  ///< a module call, closed or open
     Body,    ///< a branch or loop body inside an open operation
-    Stub,    ///< stands for a value that is made elsewhere, beside its reader
+    Stub,    ///< stands for a value that is made elsewhere, beside its consumer
 };
 
 /// What an item stands for: the same in every scene of the same graph, so that pictures can be compared and animated.
 struct ItemKey {
     ItemKind kind = ItemKind::Expr;
-    ExprId expr;    ///< Input, Expr, Output (if it is an expr); Stub: its reader, if that is an operation
-    ScopeId scope;  ///< Module; Stub: its reader, if that is a module
+    ExprId expr;    ///< Input, Expr, Output (if it is an expr); Stub: its consumer, if that is an operation
+    ScopeId scope;  ///< Module; Stub: its consumer, if that is a module
     BodyId body;    ///< Module, Body, Output
     NodeId value;   ///< Stub: the value; Output that is no expr: the value
     auto operator<=>(const ItemKey&) const = default;
@@ -44,7 +44,7 @@ struct ItemDescription {
     bool open = false;           ///< asks for the least size of the title bar of an open box
     bool expandable = false;
     ExprId expr;                 ///< Input, Output, Expr
-    ScopeId scope;               ///< Module: the call. Others: the scope that they stand in
+    ScopeId scope;               ///< Module: the call. Others: the scope that they are in
     BodyId body;                 ///< Body
     std::vector<NodeId> values;  ///< Stub: what it stands for, more than one if folded. Output that is no expr: its value
     std::uint32_t hiddenExprs = 0;      ///< inside a closed box, constants not counted
@@ -69,7 +69,7 @@ struct SceneItem {
     GroupId group;                ///< Module, Body, and Expr with bodies: what setOpen wants
     Rect rect;                    ///< absolute
     double titleHeight = 0;       ///< of an open box
-    ItemId source;                ///< Stub: the visible item that makes the value or hides its maker; may be none
+    ItemId source;                ///< Stub: the visible item that makes the value or hides its producer; may be none
     std::uint32_t stubs = 0;      ///< how many stubs stand for values made here
     std::uint32_t rank = 0;       ///< position along the flow among its siblings
 };
@@ -77,7 +77,7 @@ struct SceneItem {
 /// One line from a border to a border; several lines may share stretches where values fan out.
 struct SceneEdge {
     Path path;                   ///< absolute, the arrow's tip at its end
-    ItemId from;                 ///< never an open box, unless the value has no other visible maker
+    ItemId from;                 ///< never an open box, unless the value has no other visible producer
     ItemId to;
     std::vector<NodeId> values;  ///< that it carries, in the order of the reader's arguments
     Point labelAt;               ///< where text may stand: half way along
@@ -127,7 +127,7 @@ struct SceneLayout {
 
 /// Steps of the arrow keys, in terms of the flow: along edges, and among siblings of about the same rank.
 enum class Move : std::uint8_t { Forward, Backward, Previous, Next };
-/// Where a step leads; none if there is nothing. Forward out of a stub leads to its reader, backward to its source.
+/// Where a step leads; none if there is nothing. Forward out of a stub leads to its consumer, backward to its source.
 ItemId neighbour(const SceneLayout& scene, ItemId from, Move move);
 /// Edges that end or begin at an item or, if it is an open box, inside it and outside it at once.
 std::vector<std::size_t> edgesAt(const SceneLayout& scene, ItemId item);

@@ -106,7 +106,7 @@ class Finder {
     const InternalGraph& m_graph;
     std::vector<State> m_state;
     std::vector<bool> m_found;
-    std::vector<bool> m_isResult;  // by NodeId: leaves the body that it stands in
+    std::vector<bool> m_isResult;  // by NodeId: leaves the body that it is in
 };
 
 }  // namespace

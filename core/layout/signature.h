@@ -111,10 +111,10 @@ class Signature {
 
     /// Weights differ from block to block, numbers that steer the computation do not: shapes, axes, conditions.
     static bool steers(const tensor::Value& value) {
-        constexpr std::int64_t kMost = 64;
+        constexpr std::int64_t kMaxElements = 64;
         if (value.kind() != tensor::ValueKind::Tensor || !value.tensor().defined()) return value.kind() != tensor::ValueKind::Tensor;
         const tensor::DType dtype = value.tensor().dtype();
-        return value.tensor().numel() <= kMost && (dtype == tensor::DType::Int64 || dtype == tensor::DType::Bool);
+        return value.tensor().numel() <= kMaxElements && (dtype == tensor::DType::Int64 || dtype == tensor::DType::Bool);
     }
 
     void addExpr(const graph::Expr& expr) {

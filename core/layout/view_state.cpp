@@ -23,7 +23,7 @@ bool isLeafCall(const Outline& outline, const Outline::Group& group) {
     return group.kind == Outline::Kind::Operation && Outline::isCall(outline.graph().expr(group.expr));
 }
 
-/// Of every folded run around a group, the instance that it stands in is the one to be seen.
+/// Of every folded run around a group, the instance that it is in is the one to be seen.
 void showInstancesAround(const Outline& outline, ViewState& view, GroupId id) {
     for (; id.valid(); id = outline.group(id).parent) {
         const std::uint32_t run = outline.runOf(id);

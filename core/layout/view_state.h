@@ -16,10 +16,10 @@ struct ViewState {
     std::set<ExprId> openExprs;    ///< operations with bodies shown from inside
     Direction direction = Direction::TopDown;
     bool hideConstants = true;     ///< weights, constants and attribute reads are not drawn (but counted)
-    bool foldShapes = false;       ///< what only computes shapes (shapeMath) is part of its reader (and counted)
+    bool foldShapes = false;       ///< what only computes shapes (shapeMath) is part of its consumer (and counted)
     bool inlineSingles = true;     ///< a module that is one operation is drawn as that operation
 
-    /// A value read by at least this many items, on average far away, is drawn as named stubs at its readers; 0: never.
+    /// A value read by at least this many items, on average far away, is drawn as named stubs at its consumers; 0: never.
     std::size_t hubReaders = 6;
     /// An edge over more ranks than this is drawn as a stub; 0: never.
     std::size_t longSpan = 24;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kProgram = "sonde-layout-worker";
-constexpr std::chrono::milliseconds kLeastBudget{50};  ///< for one of several parts
+constexpr std::chrono::milliseconds kMinBudget{50};  ///< for one of several parts
 
 bool isProgram(const fs::path& path) {
     std::error_code ignored;
@@ -149,7 +149,7 @@ base::Result<BoxLayout> LayoutWorkers::layout(const BoxGraph& graph, const base:
     return layoutParts(graph, [&](const BoxGraph& part) {
         const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
         // Many small parts, each quick, may take longer than one budget together.
-        return m_impl->layoutPart(part, work, {budget, std::max(budget - gone, std::min(budget, kLeastBudget))});
+        return m_impl->layoutPart(part, work, {budget, std::max(budget - gone, std::min(budget, kMinBudget))});
     });
 }
 

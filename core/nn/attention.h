@@ -4,18 +4,18 @@
 
 namespace sonde::nn {
 
-/// In the order of torch's arguments behind embed_dim and num_heads.
+/// In the order of torch's arguments after embed_dim and num_heads.
 struct AttentionOptions {
     double dropout = 0;  ///< of the weights, while training
     bool bias = true;
-    bool addBiasKv = false;    ///< a learned key and value behind those given
-    bool addZeroAttn = false;  ///< a key and value of zeros behind those given
+    bool addBiasKv = false;    ///< a learned key and value after those given
+    bool addZeroAttn = false;  ///< a key and value of zeros after those given
     std::int64_t keySize = 0;    ///< kdim, 0: embed_dim
     std::int64_t valueSize = 0;  ///< vdim, 0: embed_dim
     bool batchFirst = false;
 };
 
-/// The projection behind an attention: a Linear whose parameters the attention uses itself.
+/// The projection after an attention: a Linear whose parameters the attention uses itself.
 struct NonDynamicallyQuantizableLinear : Linear {
     NonDynamicallyQuantizableLinear(std::int64_t inFeatures, std::int64_t outFeatures, bool bias = true)
         : Linear("NonDynamicallyQuantizableLinear", inFeatures, outFeatures, bias) {}

@@ -4,7 +4,7 @@
 
 namespace sonde::nn {
 
-/// A number for all axes, one for each, or "valid" (none) or "same" (as much as keeps the extent; the stride is 1).
+/// A number for all axes, one for each, or "valid" (none) or "same" (as much as keeps the dim size; the stride is 1).
 struct ConvPadding {
     Sizes sizes = 0;
     bool same = false;
@@ -46,7 +46,7 @@ class ConvLayer : public Layer {
 
 /// Convolution over n = 1, 2 or 3 spatial axes.
 ///   x [N,C,L…] -> y [N,K,L'…],  L' = floor((L + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
-///   weight [K, C / groups, kernel…], bias [K]; cross-correlation, as usual in neural networks.
+///   weight [K, C / groups, kernel…], bias [K]; cross-correlation, by default in neural networks.
 class Conv : public ConvLayer {
   public:
     Conv(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels, const Sizes& kernel,
@@ -75,7 +75,7 @@ struct Conv3d : Conv {
 /// Transposed convolution: the gradient of Conv with respect to its input.
 ///   x [N,C,L…] -> y [N,K,L'…],  L' = (L - 1) stride - 2 padding + dilation (kernel - 1) + outputPadding + 1
 ///   weight [C, K / groups, kernel…], bias [K]. forward(input, output_size=None): output_size says L', one number for each
-///   axis (batch and channels may stand before), and replaces outputPadding.
+///   axis (batch and channels may precede), and replaces outputPadding.
 class ConvTranspose : public ConvLayer {
   public:
     ConvTranspose(std::string className, std::size_t axes, std::int64_t inChannels, std::int64_t outChannels,

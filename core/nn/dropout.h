@@ -33,7 +33,7 @@ struct Dropout2d : DropoutLayer {  ///< whole channels of x [N,C,H,W]
 struct Dropout3d : DropoutLayer {  ///< whole channels of x [N,C,D,H,W]
     explicit Dropout3d(double p = 0.5) : DropoutLayer("Dropout3d", featureDropout, p) {}
 };
-struct AlphaDropout : DropoutLayer {  ///< keeps mean and variance behind SELU (Klambauer et al. 2017, arXiv:1706.02515)
+struct AlphaDropout : DropoutLayer {  ///< keeps mean and variance after SELU (Klambauer et al. 2017, arXiv:1706.02515)
     explicit AlphaDropout(double p = 0.5) : DropoutLayer("AlphaDropout", alphaDropout, p) {}
 };
 struct FeatureAlphaDropout : DropoutLayer {  ///< the same for whole channels

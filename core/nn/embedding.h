@@ -17,7 +17,7 @@ class Embedding : public Layer {
     Attribute m_weight;
 };
 
-/// In the order of torch's arguments behind num_embeddings and embedding_dim, as far as they change what is computed.
+/// In the order of torch's arguments after num_embeddings and embedding_dim, as far as they change what is computed.
 struct EmbeddingBagOptions {
     std::string mode = "mean";  ///< sum, mean or max
     bool includeLastOffset = false;

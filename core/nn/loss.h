@@ -204,7 +204,7 @@ struct MultiLabelMarginLoss : PlainLoss {
 };
 
 /// -ln of the probability of all alignments of the labels to the steps (Graves et al. 2006): log_probs [T,N,C] or [T,C],
-/// targets [N,S] or all behind each other, lengths [N]. The mean is one over labels first. zeroInfinity: labels that do not
+/// targets [N,S] or all after each other, lengths [N]. The mean is one over labels first. zeroInfinity: labels that do not
 /// fit into their steps give 0. forward(log_probs, targets, input_lengths, target_lengths); lengths as tensors or tuples.
 class CTCLoss : public Loss {
   public:

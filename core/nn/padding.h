@@ -6,9 +6,9 @@ namespace sonde::nn {
 
 /// More numbers at the edges of the last n axes: x […,L…] -> y […,L + before + after…].
 /// `padding` is one number for all edges, or before and after for each axis, the LAST axis first: left, right, top, bottom,
-/// front, back. Negative numbers cut off. What stands there, at distance d from the edge:
+/// front, back. Negative numbers cut off. What is there, at distance d from the edge:
 ///   constant: a number;  reflection: x at d (the edge itself is not repeated);  replication: the edge;
-///   circular: what stands at the opposite edge.
+///   circular: what is at the opposite edge.
 class PadLayer : public Layer {
   public:
     Var forward(std::span<const Var> in) override;

@@ -4,7 +4,7 @@
 //
 //     SONDE_MODEL(MyNet, "my_net", sonde::nn::input("x", {1, 3, 32, 32}));
 //
-// behind its class, in the class's namespace, and compile it to a shared library (sonde_add_model of the installed CMake
+// after its class, in the class's namespace, and compile it to a shared library (sonde_add_model of the installed CMake
 // package). `sonde my_net.so` opens it. A library may hold several: `sonde my_net.so#my_net`.
 //
 // The macro puts a note into the file, from which Sonde learns what it holds and for which Sonde it was built before any
@@ -32,11 +32,11 @@ struct ModelInput {
 inline ModelInput input(std::string name, const tensor::Shape& shape, tensor::DType dtype = tensor::DType::Float32) {
     return {std::move(name), tensor::TypeInfo::tensor(dtype, shape)};
 }
-/// Sizes as they stand in the text: input("x", {1, 3, 32, 32}), input("x", {4}).
+/// Sizes as they are in the text: input("x", {1, 3, 32, 32}), input("x", {4}).
 inline ModelInput input(std::string name, std::initializer_list<std::int64_t> shape, tensor::DType dtype = tensor::DType::Float32) {
     return input(std::move(name), tensor::Shape(shape), dtype);
 }
-/// With extents that are only named: input("x", {Dim::named("N"), Dim::of(4)}).
+/// With dim sizes that are only named: input("x", {Dim::named("N"), Dim::of(4)}).
 inline ModelInput input(std::string name, std::vector<tensor::Dim> shape, tensor::DType dtype = tensor::DType::Float32) {
     return {std::move(name), tensor::TypeInfo::tensor(dtype, std::move(shape))};
 }

@@ -128,7 +128,7 @@ struct LPPool3d : LPPool {
 };
 
 /// A window's size follows from the output's: cell i of L' covers floor(i L / L') … ceil((i + 1) L / L') - 1.
-/// `size` is L', for all axes or one each; None keeps the input's extent.
+/// `size` is L', for all axes or one each; None keeps the input's dim size.
 class AdaptivePool : public Layer {
   public:
     std::string extraText() const override { return "output_size=" + m_size.toValue().text(); }

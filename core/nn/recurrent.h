@@ -4,7 +4,7 @@
 
 namespace sonde::nn {
 
-/// In the order of torch's arguments behind input_size and hidden_size.
+/// In the order of torch's arguments after input_size and hidden_size.
 struct RecurrentOptions {
     std::int64_t layers = 1;            ///< num_layers: each reads what the one below writes
     std::string nonlinearity = "tanh";  ///< of RNN alone: "tanh" or "relu"
@@ -19,7 +19,7 @@ struct RecurrentOptions {
 ///   x [T,N,I], or [N,T,I] if batchFirst, or [T,I] for one sequence; initial state [layers D,N,S] (without N for one
 ///   sequence), zeros if None.
 ///   Result: (y [T,N,D S], last state). y holds the last layer's state at each step, forward before backward.
-/// Parameters of layer k, "_reverse" behind the name for the second direction, G = gates:
+/// Parameters of layer k, "_reverse" after the name for the second direction, G = gates:
 ///   weight_ih_lk [G H,I or D S], weight_hh_lk [G H,S], bias_ih_lk and bias_hh_lk [G H], weight_hr_lk [projection,H].
 class Recurrent : public Layer {
   public:

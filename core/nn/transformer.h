@@ -9,14 +9,14 @@
 
 namespace sonde::nn {
 
-/// In the order of torch's arguments behind d_model and nhead.
+/// In the order of torch's arguments after d_model and nhead.
 struct TransformerOptions {
     std::int64_t feedForwardSize = 2048;
     double dropout = 0.1;
     std::string activation = "relu";  ///< "relu" or "gelu"
     double eps = 1e-5;                ///< of the layer norms
     bool batchFirst = false;
-    bool normFirst = false;  ///< norms stand before the parts instead of behind the sums
+    bool normFirst = false;  ///< norms precede the parts instead of after the sums
     bool bias = true;
 };
 
@@ -62,7 +62,7 @@ class TransformerDecoderLayer : public TransformerLayer {
     Var forward(std::span<const Var> in) override;
 };
 
-/// Layers one behind the other (`layers.0` …), then `norm` if there is one.
+/// Layers one after the other (`layers.0` …), then `norm` if there is one.
 class TransformerEncoder : public Layer {
   public:
     explicit TransformerEncoder(std::vector<std::shared_ptr<Module>> layers, std::shared_ptr<Module> norm = {});

@@ -12,7 +12,7 @@ struct UpsampleOptions {
     Var alignCorners = {};         ///< the corners' values stay at the corners; not for nearest
 };
 
-/// Resamples a signal [N,C,L], an image [N,C,H,W] or a volume [N,C,D,H,W] to `size`, or to floor(extent scaleFactor).
+/// Resamples a signal [N,C,L], an image [N,C,H,W] or a volume [N,C,D,H,W] to `size`, or to floor(dim size scaleFactor).
 /// Value at y of the output is read at (y + 1/2) / scale - 1/2 of the input, with alignCorners at y (L - 1) / (L' - 1);
 /// nearest reads at floor(y / scale).
 class Upsample : public Layer {

@@ -65,7 +65,7 @@ base::Result<Tensor> repeatedHeads(KernelContext& context, const Tensor& x, cons
 base::Result<void> scaledDotProduct(KernelContext& context) {
     const Tensor& q = context.in(0);
     const Tensor& k = context.in(1);
-    if (q.rank() < 2 || k.rank() < 2) return opError("attention wants at least two dimensions");
+    if (q.rank() < 2 || k.rank() < 2) return opError("attention expects at least two dimensions");
     Value mask = context.value(3);
     SONDE_ASSIGN(const double causal, numberOf(context.value(5)));
     if (causal != 0) {

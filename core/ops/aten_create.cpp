@@ -145,7 +145,7 @@ base::Result<void> arange(KernelContext& context, std::size_t parameters) {
 /// x where column - row <= diagonal (tril) or >= diagonal (triu), 0 elsewhere; over the last two dimensions.
 base::Result<void> triangle(KernelContext& context, bool lower) {
     const Tensor& x = context.in(0);
-    if (x.rank() < 2) return opError("a matrix is wanted, not " + x.typeText());
+    if (x.rank() < 2) return opError("expected a matrix, not " + x.typeText());
     SONDE_ASSIGN(const std::int64_t diagonal, intOf(context.value(1)));
     SONDE_ASSIGN(Tensor result, x.clone());
     const std::int64_t rows = x.dim(x.rank() - 2);
@@ -263,13 +263,13 @@ void defineRandom(Registry& registry) {
         [](Eager& e) -> EagerResult { return drawn(e, Draw::Uniform, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
     add("randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random numbers of a normal distribution",
         [](Eager& e) -> EagerResult { return drawn(e, Draw::Normal, e.at(0).shape(), e.dtype(1, e.at(0).dtype()), 0, 1); });
-    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random whole numbers",
+    add("randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random integers",
         [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(1)), e.dtype(2, DType::Int64), 0, e.number(0)); });
-    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random whole numbers",
+    add("randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "random integers",
         [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, Shape(e.integers(2)), e.dtype(3, DType::Int64), e.number(0), e.number(1)); });
-    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random whole numbers",
+    add("randint_like(Tensor self, int high, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor", "random integers",
         [](Eager& e) -> EagerResult { return drawn(e, Draw::Integers, e.at(0).shape(), e.dtype(2, e.at(0).dtype()), 0, e.number(1)); });
-    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "whole numbers in a random order", randomOrder);
+    add("randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "integers in a random order", randomOrder);
     add("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", "1 with the probability of each element", [](Eager& e) { return bernoulli(e, true); });
     add("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", "1 with a probability", [](Eager& e) { return bernoulli(e, false); });
     add("multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor", "classes drawn by weight", multinomial);

@@ -32,7 +32,7 @@ Affine affineOf(double p, bool alpha) {
 
 /// (input, p, train)
 base::Result<void> dropout(KernelContext& context, Form form) {
-    if (!context.value(0).isTensor()) return opError("dropout wants a tensor, not " + context.value(0).typeText());
+    if (!context.value(0).isTensor()) return opError("dropout expects a tensor, not " + context.value(0).typeText());
     SONDE_ASSIGN(const double training, numberOf(context.value(2)));
     SONDE_ASSIGN(const double p, numberOf(context.value(1)));
     if (!(p >= 0 && p <= 1)) return opError("the probability " + std::to_string(p) + " is outside [0, 1]");

@@ -96,7 +96,7 @@ EagerResult nanToNum(Eager& e) {
 EagerResult glu(Eager& e) {
     const Tensor x = e.at(0);
     const std::size_t axis = e.axis(1, x.rank());
-    if (x.dim(axis) % 2 != 0) e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is no whole number");
+    if (x.dim(axis) % 2 != 0) e.fail("half of " + x.typeText() + " along dimension " + std::to_string(axis) + " is not an integer");
     const std::int64_t half = x.dim(axis) / 2;
     return e("mul.Tensor", x.sliced(axis, 0, half), e("sigmoid", x.sliced(axis, half, half)));
 }
@@ -208,7 +208,7 @@ void defineChoices(Registry& registry) {
                           [](Eager& e) -> EagerResult { return Value::ofBool(allTrue(e, close(e))); }));
     registry.add(eagerRow("equal(Tensor self, Tensor other) -> bool", "whether shapes and elements are equal", kLogic, equalAll));
     registry.add(eagerRow("is_nonzero(Tensor self) -> bool", "whether the one element is not 0", kLogic, [](Eager& e) -> EagerResult {
-        if (e.at(0).numel() != 1) e.fail("a tensor with one element is wanted, not " + e.at(0).typeText());
+        if (e.at(0).numel() != 1) e.fail("expected a tensor with one element, not " + e.at(0).typeText());
         return Value::ofBool(e.at(0).toDouble(0) != 0);
     }));
     for (std::string_view schema : {"clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor"}) {
@@ -230,7 +230,7 @@ void define_aten_elementwise(Registry& registry) {
     registry.add(eagerRow("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", "x + weight·(end − x)", kEl, lerp));
     registry.add(eagerRow("logit(Tensor self, float? eps=None) -> Tensor", "ln(x / (1 − x))", kEl, logit));
     registry.add(eagerRow("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", "x with numbers for what is missing or infinite", kEl, nanToNum, inferSame));
-    registry.add(eagerRow("round.decimals(Tensor self, *, int decimals) -> Tensor", "x rounded behind the point", kEl, roundDecimals, inferSame));
+    registry.add(eagerRow("round.decimals(Tensor self, *, int decimals) -> Tensor", "x rounded to decimals", kEl, roundDecimals, inferSame));
     for (std::string_view schema : {"float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
                                     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor"}) {
         registry.add(eagerRow(schema, "a to the power of b in double precision", kEl, [](Eager& e) -> EagerResult {

@@ -24,7 +24,7 @@ DType realOf(DType dtype) { return dtype == DType::Complex128 ? DType::Float64 :
 
 /// A complex tensor's memory as real numbers, [..] -> [.., 2]; nothing is copied.
 Tensor parts(Eager& e, const Tensor& x) {
-    if (!isComplex(x)) e.fail("a complex tensor is wanted, not " + x.typeText());
+    if (!isComplex(x)) e.fail("expected a complex tensor, not " + x.typeText());
     Shape shape = x.shape();
     Ints strides;
     for (std::int64_t stride : x.strides()) strides.push_back(2 * stride);
@@ -36,7 +36,7 @@ Tensor parts(Eager& e, const Tensor& x) {
 /// [.., 2] -> [..]
 Tensor joined(Eager& e, const Tensor& given) {
     if (given.rank() == 0 || given.dim(given.rank() - 1) != 2 || (given.dtype() != DType::Float32 && given.dtype() != DType::Float64)) {
-        e.fail("pairs of real numbers are wanted, not " + given.typeText());
+        e.fail("expected pairs of real numbers, not " + given.typeText());
     }
     Tensor x = e.get(given.contiguous());
     if (x.offsetElements() % 2 != 0) x = e.get(x.clone());
@@ -82,7 +82,7 @@ double scaleOf(Eager& e, const std::string& norm, bool inverse, std::int64_t n) 
 
 Tensor transformed(Eager& e, const Tensor& given, Kind kind, std::optional<std::int64_t> length, std::int64_t dim, const std::string& norm, bool inverse) {
     const Tensor x = kind == Kind::RealToHalf ? given : asComplex(e, given);
-    if (kind == Kind::RealToHalf && isComplex(x)) e.fail("real numbers are wanted, not " + x.typeText());
+    if (kind == Kind::RealToHalf && isComplex(x)) e.fail("expected real numbers, not " + x.typeText());
     const std::size_t axis = e.axisOf(dim, x.rank());
     const std::int64_t n = length.value_or(kind == Kind::HalfToReal ? 2 * (x.dim(axis) - 1) : x.dim(axis));
     if (n < 1) e.fail("a Fourier transform of length " + std::to_string(n));
@@ -110,7 +110,7 @@ EagerResult several(Eager& e, Kind kind, bool inverse) {
     if (e.has(1)) sizes = e.integers(1);
     if (e.has(2)) dims = e.integers(2);
     else for (std::size_t i = e.has(1) ? x.rank() - std::min(x.rank(), sizes.size()) : 0; i < x.rank(); ++i) dims.push_back(static_cast<std::int64_t>(i));
-    if (dims.empty() || (!sizes.empty() && sizes.size() != dims.size())) e.fail("a size for each dimension is wanted");
+    if (dims.empty() || (!sizes.empty() && sizes.size() != dims.size())) e.fail("expected a size for each dimension");
     const std::string norm = normOf(e, 3);
     const auto length = [&](std::size_t i) { return sizes.empty() || sizes[i] == -1 ? std::nullopt : std::optional(sizes[i]); };
     if (kind == Kind::RealToHalf) x = transformed(e, x, kind, length(dims.size() - 1), dims.back(), norm, inverse);

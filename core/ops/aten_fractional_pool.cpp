@@ -73,7 +73,7 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
     }
     const Tensor samples = e.as(e.get(e.at(3).contiguous()), x.dtype());
     const bool isEnough = samples.rank() == 3 && samples.dim(2) == static_cast<std::int64_t>(count) && samples.numel() >= planes * samples.dim(2);
-    if (!isEnough) e.fail("random numbers [N,C," + std::to_string(count) + "] are wanted, not " + samples.typeText());
+    if (!isEnough) e.fail("random numbers [N,C," + std::to_string(count) + "] expected, not " + samples.typeText());
     const Shape shape(dims);
     const Tensor values = e.get(Tensor::allocate(x.dtype(), shape)), places = e.get(Tensor::allocate(DType::Int64, shape));
     const bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
@@ -91,7 +91,7 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
             poolPlane<T>(x.data<T>() + p * size, axes, begin, const_cast<T*>(values.data<T>()) + p * each, const_cast<std::int64_t*>(places.data<std::int64_t>()) + p * each);
         }
     });
-    if (!done) e.fail("floating point numbers are wanted, not " + x.typeText());
+    if (!done) e.fail("expected floating point numbers, not " + x.typeText());
     return std::vector<Value>{Value(values), Value(places)};
 }
 
@@ -99,9 +99,9 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
 
 void define_aten_fractional_pool(Registry& registry) {
     registry.add(eagerRow("fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-                          "largest number of windows at random places, and where it is", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 2); }));
+                          "maximum of windows at random positions, and its index", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 2); }));
     registry.add(eagerRow("fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) -> (Tensor, Tensor)",
-                          "largest number of windows at random places, and where it is", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 3); }));
+                          "maximum of windows at random positions, and its index", Category::Pool, [](Eager& e) { return fractionalMaxPool(e, 3); }));
 }
 
 }  // namespace sonde::ops

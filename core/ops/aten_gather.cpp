@@ -131,7 +131,7 @@ EagerResult maskedScatter(Eager& e) {
     std::int64_t next = 0;
     for (std::int64_t i = 0; i < x.numel(); ++i) {
         if (mask.toInt64(i) == 0) continue;
-        if (next >= source.numel()) e.fail("the mask has more places than the source elements");
+        if (next >= source.numel()) e.fail("the mask has more true elements than the source has elements");
         std::copy_n(source.bytes() + static_cast<std::size_t>(next++) * item, item, y.mutableBytes() + static_cast<std::size_t>(i) * item);
     }
     return y;
@@ -197,10 +197,10 @@ void define_aten_gather(Registry& registry) {
     }, inferSame));
     registry.add(eagerRow("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", "x with y[index[i][j]][j] += src[i][j]", kTensor, [](Eager& e) -> EagerResult { return scattered(e, e.at(0), e.integer(1), e.at(2), e.at(3), Reduction::Add); }, inferSame));
     registry.add(eagerRow("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor", "x with sources combined in", kTensor, scatterReduce, inferSame));
-    registry.add(eagerRow("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", "x with slices added at places", kTensor, [](Eager& e) -> EagerResult {
+    registry.add(eagerRow("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor", "x with slices added at indices", kTensor, [](Eager& e) -> EagerResult {
         return indexed(e, e.number(4) == 1 ? e.at(3) : e("mul.Scalar", e.at(3), e.value(4)), Reduction::Add);
     }, inferSame));
-    registry.add(eagerRow("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at places", kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(3), Reduction::None); }, inferSame));
+    registry.add(eagerRow("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", "x with slices replaced at indices", kTensor, [](Eager& e) -> EagerResult { return indexed(e, e.at(3), Reduction::None); }, inferSame));
     registry.add(eagerRow("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", "x with one number in slices", kTensor, indexFill, inferSame));
     registry.add(eagerRow("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", "x with one number in slices", kTensor, indexFill, inferSame));
     registry.add(eagerRow("take(Tensor self, Tensor index) -> Tensor", "elements by their number", kTensor, take));

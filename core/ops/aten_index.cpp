@@ -302,7 +302,7 @@ void define_aten_index(Registry& registry) {
     add(registry, "logical_or(Tensor self, Tensor other) -> Tensor", "one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Or"); }, inferBroadcastBool);
     add(registry, "logical_xor(Tensor self, Tensor other) -> Tensor", "just one of them is not 0", Category::Logic, [](KernelContext& c) { return logical(c, "Xor"); }, inferBroadcastBool);
     add(registry, "logical_not(Tensor self) -> Tensor", "is 0", Category::Logic, [](KernelContext& c) { return logical(c, "Not"); }, inferBroadcastBool);
-    add(registry, "bitwise_not(Tensor self) -> Tensor", "bits turned round", Category::Logic, [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
+    add(registry, "bitwise_not(Tensor self) -> Tensor", "bits inverted", Category::Logic, [](KernelContext& c) { return bitwise(c, "Not", "BitwiseNot"); }, inferSame);
     add(registry, "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor", "elements moved round", Category::Tensor, roll, inferSame);
 }
 

@@ -115,10 +115,10 @@ Tensor packedOf(Eager& e, const std::vector<Tensor>& sequences, const Tensor& ba
 
 EagerResult packPadded(Eager& e) {
     Tensor x = e.at(0);
-    if (x.rank() < 2) e.fail("padded sequences are wanted, not " + x.typeText());
+    if (x.rank() < 2) e.fail("expected padded sequences, not " + x.typeText());
     if (!e.flag(2)) x = x.transposed(0, 1);
     const Tensor lengths = e.as(e.at(1), DType::Int64);
-    if (lengths.rank() != 1 || lengths.numel() != x.dim(0) || lengths.numel() == 0) e.fail("a length for each sequence is wanted");
+    if (lengths.rank() != 1 || lengths.numel() != x.dim(0) || lengths.numel() == 0) e.fail("expected a length for each sequence");
     std::vector<Tensor> sequences;
     Ints sizes;
     for (std::int64_t n = 0; n < lengths.numel(); ++n) {
@@ -410,7 +410,7 @@ void defineRecurrent(Registry& registry) {
 void define_aten_layers(Registry& registry) {
     registry.add(eagerRow("_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
                           "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor ffn_bias_2, Tensor? mask=None, "
-                          "int? mask_type=None) -> Tensor", "a whole layer of a transformer's encoder", Category::Attention, encoderLayer, inferSame));
+                          "int? mask_type=None) -> Tensor", "one layer of a transformer encoder", Category::Attention, encoderLayer, inferSame));
     defineRecurrent(registry);
     defineNorms(registry);
     defineLosses(registry);

@@ -84,10 +84,10 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
 /// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first). A single sequence [T,I] has
 /// states without the batch's axis.
 base::Result<void> recurrent(KernelContext& context, Cell cell) {
-    if (!context.value(0).isTensor() || !context.value(2).isListLike()) return opError("a recurrent layer wants a tensor and a list of weights");
+    if (!context.value(0).isTensor() || !context.value(2).isListLike()) return opError("a recurrent layer expects a tensor and a list of weights");
     Tensor x = context.in(0);
     tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
-    if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32) return opError("a recurrent layer wants float32[T,N,I], not " + x.typeText());
+    if ((x.rank() != 3 && x.rank() != 2) || x.dtype() != DType::Float32) return opError("a recurrent layer expects float32[T,N,I], not " + x.typeText());
     const tensor::ValueList& parameters = context.value(2).items();
     SONDE_ASSIGN(const double hasBiases, numberOf(context.value(3)));
     SONDE_ASSIGN(const std::int64_t layers, intOf(context.value(4)));

@@ -55,7 +55,7 @@ double logAlignments(const Y& y, std::int64_t steps, const std::vector<std::int6
 EagerResult ctcLoss(Eager& e) {
     const Tensor given = e.as(e.get(e.at(0).contiguous()), DType::Float64);
     const bool isBatch = given.rank() == 3;
-    if (!isBatch && given.rank() != 2) e.fail("logarithms [T,N,C] or [T,C] are wanted, not " + given.typeText());
+    if (!isBatch && given.rank() != 2) e.fail("expected logarithms [T,N,C] or [T,C], not " + given.typeText());
     const std::int64_t steps = given.dim(0), batch = isBatch ? given.dim(1) : 1, classes = given.dim(given.rank() - 1);
     const Tensor targets = e.as(e.get(e.at(1).contiguous()), DType::Int64);
     const bool isPadded = targets.rank() == 2;
@@ -64,7 +64,7 @@ EagerResult ctcLoss(Eager& e) {
     const auto wanted = static_cast<std::size_t>(batch);
     if (stepsOf.size() != wanted || labelsOf.size() != wanted) e.fail("a batch of " + std::to_string(batch) + " needs as many lengths");
     const std::int64_t blank = e.integer(4);
-    if (blank < 0 || blank >= classes) e.fail("the blank is none of the " + std::to_string(classes) + " classes");
+    if (blank < 0 || blank >= classes) e.fail("the blank is not one of the " + std::to_string(classes) + " classes");
 
     const auto* probabilities = given.data<double>();
     const auto* labels = targets.data<std::int64_t>();
@@ -77,7 +77,7 @@ EagerResult ctcLoss(Eager& e) {
         if (stepsOf[n] < 0 || stepsOf[n] > steps || labelsOf[n] < 0 || labelsOf[n] > most) e.fail("a length is larger than what is given");
         const std::int64_t* first = labels + (isPadded ? static_cast<std::int64_t>(n) * targets.dim(1) : begin);
         const std::vector<std::int64_t> own(first, first + labelsOf[n]);
-        if (std::ranges::any_of(own, [&](std::int64_t label) { return label < 0 || label >= classes; })) e.fail("a target is none of the classes");
+        if (std::ranges::any_of(own, [&](std::int64_t label) { return label < 0 || label >= classes; })) e.fail("a target is not one of the classes");
         begin += labelsOf[n];
         const auto y = [&](std::int64_t t, std::int64_t label) { return probabilities[(t * batch + static_cast<std::int64_t>(n)) * classes + label]; };
         losses[n] = -logAlignments(y, stepsOf[n], own, blank);
@@ -106,7 +106,7 @@ EagerResult multiLabelMargin(Eager& e) {
         const std::int64_t* last = std::find_if(first, first + classes, [](std::int64_t label) { return label < 0; });
         isLabel.assign(static_cast<std::size_t>(classes), false);
         for (const std::int64_t* label = first; label != last; ++label) {
-            if (*label >= classes) e.fail("a target is none of the classes");
+            if (*label >= classes) e.fail("a target is not one of the classes");
             isLabel[static_cast<std::size_t>(*label)] = true;
         }
         double sum = 0;

@@ -46,7 +46,7 @@ EagerResult rot90(Eager& e) {
 }
 
 Tensor moved(Eager& e, const Tensor& x, const Ints& from, const Ints& to) {
-    if (from.size() != to.size()) e.fail("as many sources as destinations are wanted");
+    if (from.size() != to.size()) e.fail("source and destination must have the same length");
     std::vector<std::size_t> order(x.rank(), x.rank());
     std::vector<bool> used(x.rank());
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -271,8 +271,8 @@ base::Result<void> inferPad(InferContext& context) {
 
 void definePads(Registry& registry) {
     registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferPad));
-    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x with a border of a kind", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferPad));
-    registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x with a border of a kind", kMove, [](Eager& e) {
+    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferPad));
+    registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) {
         static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
         const std::int64_t mode = e.integer(2);
         return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
@@ -351,9 +351,9 @@ void defineDiagonals(Registry& registry) {
         return e("diag", e.reshape(e.at(0), Shape{e.at(0).numel()}), e.integer(1));
     }));
     registry.add(eagerRow("trace(Tensor self) -> Tensor", "sum of the diagonal", Category::Reduction, [](Eager& e) -> EagerResult { return e("sum", e("diagonal", e.at(0))); }));
-    registry.add(eagerRow("tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "places of the lower triangle", kTensor,
+    registry.add(eagerRow("tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "indices of the lower triangle", kTensor,
                           [](Eager& e) { return triangleIndices(e, true); }));
-    registry.add(eagerRow("triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "places of the upper triangle", kTensor,
+    registry.add(eagerRow("triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", "indices of the upper triangle", kTensor,
                           [](Eager& e) { return triangleIndices(e, false); }));
 }
 
@@ -400,18 +400,18 @@ void defineScatters(Registry& registry) {
 void defineStacks(Registry& registry) {
     registry.add(eagerRow("hstack(Tensor[] tensors) -> Tensor", "tensors side by side", kTensor, hstack));
     registry.add(eagerRow("vstack(Tensor[] tensors) -> Tensor", "tensors one below the other", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 2), 0); }));
-    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors one behind the other in depth", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
+    registry.add(eagerRow("dstack(Tensor[] tensors) -> Tensor", "tensors concatenated in depth", kTensor, [](Eager& e) -> EagerResult { return e("cat", allAtLeast(e, 3), 2); }));
     registry.add(eagerRow("column_stack(Tensor[] tensors) -> Tensor", "tensors as columns", kTensor, columnStack));
     for (std::int64_t rank : {1, 2, 3}) {
         static constexpr std::string_view kOne[] = {"atleast_1d(Tensor self) -> Tensor", "atleast_2d(Tensor self) -> Tensor", "atleast_3d(Tensor self) -> Tensor"};
         static constexpr std::string_view kMany[] = {"atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]"};
         const auto n = static_cast<std::size_t>(rank);
-        registry.add(eagerRow(kOne[n - 1], "x with extents of 1 added", kShape, [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
-        registry.add(eagerRow(kMany[n - 1], "tensors with extents of 1 added", kShape, [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
+        registry.add(eagerRow(kOne[n - 1], "x with dimensions of size 1 added", kShape, [n](Eager& e) -> EagerResult { return atLeast(e, e.at(0), n); }));
+        registry.add(eagerRow(kMany[n - 1], "tensors with dimensions of size 1 added", kShape, [n](Eager& e) -> EagerResult { return Eager::Argument::listOf(allAtLeast(e, n)); }));
     }
     for (std::string_view schema : {"tensor_split.sections(Tensor self, int sections, int dim=0) -> Tensor[]", "tensor_split.indices(Tensor self, int[] indices, int dim=0) -> Tensor[]",
                                     "tensor_split.tensor_indices_or_sections(Tensor self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor[]"}) {
-        registry.add(eagerRow(schema, "x in parts, cut at places or evenly", kTensor, tensorSplit));
+        registry.add(eagerRow(schema, "x in parts, split at indices or evenly", kTensor, tensorSplit));
     }
     const auto alongRows = [](bool isCount) { return [isCount](Eager& e) { return cutAlong(e, e.at(0).rank() == 1 ? 0 : 1, isCount); }; };
     const auto along = [](std::size_t axis, bool isCount) { return [axis, isCount](Eager& e) { return cutAlong(e, axis, isCount); }; };
@@ -456,10 +456,10 @@ void defineStacks(Registry& registry) {
 }
 
 void defineTurns(Registry& registry) {
-    registry.add(eagerRow("flip(Tensor self, int[] dims) -> Tensor", "x turned round along dimensions", kMove, [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
-    registry.add(eagerRow("fliplr(Tensor self) -> Tensor", "x turned round from left to right", kMove, [](Eager& e) { return flip(e, {1}); }, inferSame));
-    registry.add(eagerRow("flipud(Tensor self) -> Tensor", "x turned upside down", kMove, [](Eager& e) { return flip(e, {0}); }, inferSame));
-    registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", "x turned by quarters", kMove, rot90));
+    registry.add(eagerRow("flip(Tensor self, int[] dims) -> Tensor", "x reversed along dimensions", kMove, [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
+    registry.add(eagerRow("fliplr(Tensor self) -> Tensor", "x reversed from left to right", kMove, [](Eager& e) { return flip(e, {1}); }, inferSame));
+    registry.add(eagerRow("flipud(Tensor self) -> Tensor", "x reversed from top to bottom", kMove, [](Eager& e) { return flip(e, {0}); }, inferSame));
+    registry.add(eagerRow("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", "x rotated by multiples of 90 degrees", kMove, rot90));
     registry.add(eagerRow("movedim.int(Tensor self, int source, int destination) -> Tensor", "x with a dimension moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), {e.integer(1)}, {e.integer(2)}); }));
     registry.add(eagerRow("movedim.intlist(Tensor self, int[] source, int[] destination) -> Tensor", "x with dimensions moved", kMove, [](Eager& e) -> EagerResult { return moved(e, e.at(0), e.integers(1), e.integers(2)); }));
     const auto reversed = [](Eager& e) -> EagerResult {
@@ -470,14 +470,14 @@ void defineTurns(Registry& registry) {
     registry.add(eagerRow("numpy_T(Tensor self) -> Tensor", "x with its dimensions in reverse", kMove, reversed));
     for (std::string_view schema : {"mT(Tensor self) -> Tensor", "adjoint(Tensor self) -> Tensor", "mH(Tensor self) -> Tensor", "matrix_H(Tensor self) -> Tensor"}) {
         registry.add(eagerRow(schema, "transposed matrices", kMove, [](Eager& e) -> EagerResult {
-            if (e.at(0).rank() < 2) e.fail("a matrix is wanted, not " + e.at(0).typeText());
+            if (e.at(0).rank() < 2) e.fail("expected a matrix, not " + e.at(0).typeText());
             if (tensor::isComplex(e.at(0).dtype())) e.fail("a transposed complex matrix is conj(transpose)");
             return e.at(0).transposed(e.at(0).rank() - 2, e.at(0).rank() - 1);
         }));
     }
     registry.add(eagerRow("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
     registry.add(eagerRow("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
-    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number so often", kTensor, [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
+    registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number repeated", kTensor, [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));
     registry.add(eagerRow("tile(Tensor self, int[] dims) -> Tensor", "x several times along each dimension", kTensor, tile));
 }
 
@@ -509,9 +509,9 @@ void define_aten_shapes(Registry& registry) {
     }));
     registry.add(eagerRow("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", "channels to blocks of pixels", kMove, [](Eager& e) { return pixelShuffle(e, false); }));
     registry.add(eagerRow("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", "blocks of pixels to channels", kMove, [](Eager& e) { return pixelShuffle(e, true); }));
-    registry.add(eagerRow("channel_shuffle(Tensor self, int groups) -> Tensor", "channels of all groups in turn", kMove, channelShuffle, inferSame));
-    registry.add(eagerRow("native_channel_shuffle(Tensor self, int groups) -> Tensor", "channels of all groups in turn", kMove, channelShuffle, inferSame));
-    registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor", "x repeated along extents of 1, without a copy", kTensor, [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
+    registry.add(eagerRow("channel_shuffle(Tensor self, int groups) -> Tensor", "channels interleaved between groups", kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("native_channel_shuffle(Tensor self, int groups) -> Tensor", "channels interleaved between groups", kMove, channelShuffle, inferSame));
+    registry.add(eagerRow("broadcast_to(Tensor self, int[] size) -> Tensor", "x repeated along dimensions of size 1, without a copy", kTensor, [](Eager& e) -> EagerResult { return e("expand", e.at(0), e.integers(1)); }));
     registry.add(eagerRow("ravel(Tensor self) -> Tensor", "all elements in one dimension", kShape, [](Eager& e) -> EagerResult { return e.reshape(e.at(0), Shape{e.at(0).numel()}); }));
     registry.add(eagerRow("stride(Tensor self) -> int[]", "strides in elements", kShape, [](Eager& e) -> EagerResult { return Eager::Argument::listOf(e.at(0).strides()); }));
 }

@@ -298,7 +298,7 @@ EagerResult quantile(Eager& e, bool single) {
     const Tensor last = values.selected(axis, values.dim(axis) - 1);
     std::vector<Tensor> parts;
     for (double at : q) {
-        if (!(at >= 0 && at <= 1)) e.fail("a quantile lies between 0 and 1");
+        if (!(at >= 0 && at <= 1)) e.fail("a quantile must be between 0 and 1");
         double place = at * static_cast<double>(values.dim(axis) - 1);
         if (rule == "lower") place = std::floor(place);
         else if (rule == "higher") place = std::ceil(place);
@@ -436,7 +436,7 @@ EagerResult bincount(Eager& e) {
     if (size > 100'000'000) e.fail("a count of " + std::to_string(size) + " classes");
     const bool weighted = e.has(1);
     const Tensor weights = weighted ? e.get(wide(e.at(1))) : Tensor();
-    if (weighted && weights.numel() != x.numel()) e.fail("a weight is wanted for each element");
+    if (weighted && weights.numel() != x.numel()) e.fail("expected a weight for each element");
     Tensor result = e.get(wideZeros(Shape{size}));
     for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
     if (!weighted) return e.as(result, DType::Int64);
@@ -494,7 +494,7 @@ void defineOrder(Registry& registry) {
     registry.add(eagerRow("nanmedian(Tensor self) -> Tensor", "the middle one of all that are not missing", kRed, [](Eager& e) -> EagerResult { return std::vector<Value>{median(e, true).values.front()}; }));
     registry.add(eagerRow("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones along an axis and where they are", kRed, [](Eager& e) { return median(e, false); }));
     registry.add(eagerRow("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", "the middle ones of all that are not missing", kRed, [](Eager& e) { return median(e, true); }));
-    registry.add(eagerRow("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "what comes most often along an axis", kRed, modeOf));
+    registry.add(eagerRow("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor, Tensor)", "most frequent element along an axis", kRed, modeOf));
     registry.add(eagerRow("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "quantiles along an axis", kRed, [](Eager& e) { return quantile(e, false); }));
     registry.add(eagerRow("quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor", "a quantile along an axis", kRed, [](Eager& e) { return quantile(e, true); }));
     registry.add(eagerRow("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor", "the number of boundaries below each element", kRed,
@@ -513,7 +513,7 @@ void defineOrder(Registry& registry) {
 void defineCounts(Registry& registry) {
     registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed, countNonzero));
     registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0", kRed, countNonzero));
-    registry.add(eagerRow("nonzero(Tensor self) -> Tensor", "the places of all elements that are not 0, one a row", kRed, [](Eager& e) -> EagerResult {
+    registry.add(eagerRow("nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult {
         if (e.at(0).rank() == 0) return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
         return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
     }, [](InferContext& c) -> base::Result<void> {
@@ -521,11 +521,11 @@ void defineCounts(Registry& registry) {
         c.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
         return {};
     }));
-    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "the places of all elements that are not 0, one a row", kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
-    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]", "the places of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
-    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "the places of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
+    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
     registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", "how many elements fall into each of equal ranges", kRed, histogram));
-    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", "how often each number comes", kRed, bincount));
+    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", "how often each number occurs", kRed, bincount));
     registry.add(eagerRow("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different elements, where they are and how often", kRed,
                           [](Eager& e) { return unique(e, std::nullopt, false); }));
     registry.add(eagerRow("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", "the different elements and where they are", kRed, [](Eager& e) { return unique(e, std::nullopt, false); }));

@@ -399,16 +399,16 @@ void define_aten_views(Registry& registry) {
     addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSlice);
     addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
     addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow, inferNarrow);
-    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along extents of 1, without a copy", expand, inferExpand);
+    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along dimensions of size 1, without a copy", expand, inferExpand);
     addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
     addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);
-    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in so many parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplit(c, true); });
+    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in a number of parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplit(c, true); });
     addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplit(c, false); });
     addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferUnbind);
     addView(registry, "size(Tensor self) -> int[]", "extents", size, inferSize, Category::Shape);
-    addView(registry, "size.int(Tensor self, int dim) -> int", "one extent", sizeOf, inferSizeOf, Category::Shape);
+    addView(registry, "size.int(Tensor self, int dim) -> int", "one dimension", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
     addView(registry, "numel(Tensor self) -> int", "number of elements", numel, inferNumel, Category::Shape);
     for (std::string_view schema : {"item(Tensor self) -> Scalar", "ScalarImplicit(Tensor a) -> Scalar", "_local_scalar_dense(Tensor self) -> Scalar"}) {
@@ -418,7 +418,7 @@ void define_aten_views(Registry& registry) {
         addView(registry, schema, "the one element as a number", [](KernelContext& c) { return itemAs(c, ValueKind::Float); }, {}, Category::Shape);
     }
     for (std::string_view schema : {"Int.Tensor(Tensor a) -> int", "IntImplicit(Tensor a) -> int"}) {
-        addView(registry, schema, "the one element as a whole number", [](KernelContext& c) { return itemAs(c, ValueKind::Int); }, {}, Category::Shape);
+        addView(registry, schema, "the only element as an integer", [](KernelContext& c) { return itemAs(c, ValueKind::Int); }, {}, Category::Shape);
     }
     addView(registry, "Bool.Tensor(Tensor a) -> bool", "whether the one element is not 0", [](KernelContext& c) { return itemAs(c, ValueKind::Bool); }, {}, Category::Shape);
     addView(registry, "is_floating_point(Tensor self) -> bool", "whether x has a floating point", [](KernelContext& c) -> base::Result<void> {

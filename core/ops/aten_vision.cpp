@@ -34,7 +34,7 @@ EagerResult im2col(Eager& e) {
     Tensor x = e.at(0);
     const bool single = x.rank() == 3;
     if (single) x = x.unsqueezed(0);
-    if (x.rank() != 4) e.fail("images [N,C,H,W] are wanted, not " + x.typeText());
+    if (x.rank() != 4) e.fail("expected images [N,C,H,W], not " + x.typeText());
     const Ints kernel = e.get(spread(e.value(1), 2, 1)), dilation = e.get(spread(e.value(2), 2, 1)), padding = e.get(spread(e.value(3), 2, 0)), stride = e.get(spread(e.value(4), 2, 1));
     Window window{kernel, stride, dilation, padding, padding};
     e.check(window.validate());
@@ -90,7 +90,7 @@ EagerResult nms(Eager& e) {
 /// rois [K, 5] (image, x1, y1, x2, y2) as boxes and image numbers.
 std::pair<Tensor, Tensor> regions(Eager& e) {
     const Tensor rois = e.at(1);
-    if (rois.rank() != 2 || rois.dim(1) != 5) e.fail("regions [K,5] are wanted, not " + rois.typeText());
+    if (rois.rank() != 2 || rois.dim(1) != 5) e.fail("expected regions [K,5], not " + rois.typeText());
     return {e.get(rois.sliced(1, 1, 4).contiguous()), e.as(e.get(rois.selected(1, 0).contiguous()), DType::Int64)};
 }
 
@@ -138,9 +138,9 @@ void define_aten_vision(Registry& registry) {
     for (std::string_view schema : {"grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
                                     "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor",
                                     "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor"}) {
-        registry.add(eagerRow(schema, "reads an image at the places of a grid", kMove, gridSampler));
+        registry.add(eagerRow(schema, "samples an image at the positions of a grid", kMove, gridSampler));
     }
-    registry.add(eagerRow("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", "the places of a grid after an affine transform", kMove, affineGrid));
+    registry.add(eagerRow("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", "the positions of a grid after an affine transform", kMove, affineGrid));
     registry.add(eagerRow("im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", "windows of images as columns", kMove, im2col));
     registry.add(eagerRow("col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", "columns added up to images", kMove, col2im));
     registry.add(eagerRow("max_unpool2d(Tensor self, Tensor indices, int[2] output_size) -> Tensor", "values back where the pool took them from", Category::Pool, maxUnpool));

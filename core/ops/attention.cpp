@@ -340,7 +340,7 @@ void define_attention(Registry& registry) {
                      .optionalIn("past_state", kFloats).optionalIn("decay", kFloats).optionalIn("beta", kFloats).out("output").out("present_state", Arity::Optional)
                      .attrInt("chunk_size", 64).required("kv_num_heads", AttributeKind::Int).required("q_num_heads", AttributeKind::Int).attrFloat("scale", 0)
                      .attrString("update_rule", "gated_delta").runs(linearAttention, inferLinearAttention));
-    registry.add(Row("CausalConvWithState", 27, "depthwise convolution over what came before", Category::Layer).in("input", kFloats).in("weight", kFloats).optionalIn("bias", kFloats)
+    registry.add(Row("CausalConvWithState", 27, "depthwise convolution over previous elements", Category::Layer).in("input", kFloats).in("weight", kFloats).optionalIn("bias", kFloats)
                      .optionalIn("past_state", kFloats).out("output").out("present_state", Arity::Optional).attrString("activation", "none").runs(causalConv, inferCausalConv));
     for (std::string_view name : {"SwiGLU"}) {
         registry.add(Row(name, 28, "a·sigmoid(alpha·a)·b", Category::Activation).in("A", kFloats, "T").in("B", kFloats, "T").out("Y").attrFloat("alpha", 1)

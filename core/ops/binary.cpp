@@ -187,7 +187,7 @@ void defineLogic(Registry& registry) {
     addBitwise(registry, "BitwiseOr", "or of each bit", kernels::Bitwise::Or);
     addBitwise(registry, "BitwiseXor", "exclusive or of each bit", kernels::Bitwise::Xor);
     registry.add(Row("Not", 1, "not x", Category::Logic).in("X", kBool).out("Y").runs(complement, inferSame));
-    registry.add(Row("BitwiseNot", 18, "each bit turned over", Category::Logic).in("X", kInts).out("Y").runs(complement, inferSame));
+    registry.add(Row("BitwiseNot", 18, "each bit inverted", Category::Logic).in("X", kInts).out("Y").runs(complement, inferSame));
     registry.add(Row("BitShift", 11, "bits moved left or right", Category::Logic).in("X", kUnsignedInts, "T").in("Y", kUnsignedInts, "T").out("Z")
                      .required("direction", AttributeKind::String).runs(bitShift, inferBroadcast));
     registry.add(Row("Where", 9, "X where the condition is true, else Y", Category::Logic)

@@ -23,7 +23,7 @@ AttentionMask maskOf(Eager& e, std::size_t mask, std::size_t bias) {
 /// Attention of the heads under the mask, and the scores before softmax if asked for.
 std::pair<Tensor, Tensor> attend(Eager& e, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask, bool scores) {
     HeadAttention attention{q, k, v, e.context().attributes().getFloat("scale", 0)};
-    if (q.rank() != 4 || k.rank() != 4) e.fail("wants heads");
+    if (q.rank() != 4 || k.rank() != 4) e.fail("expects heads");
     mask.check(e, q.dim(0), q.dim(1), q.dim(2), k.dim(2));
     attention.bias = [&mask, keys = k.dim(2), batches = q.dim(0)](std::int64_t b, std::int64_t h, std::int64_t i, float* row) { mask.apply(b, h, i, row, keys, batches); };
     attention.watchedStep = scores ? 2 : -1;
@@ -44,7 +44,7 @@ Cache withPast(Eager& e, Tensor k, Tensor v, std::size_t past) {
     }
     Cache cache{k, v, {}};
     if (e.context().wants(1)) {
-        if (k.shape() != v.shape()) e.fail("a present state wants keys and values of one size");
+        if (k.shape() != v.shape()) e.fail("a present state expects keys and values of one size");
         cache.present = e("stack", std::vector<Tensor>{k, v}, 0);
     }
     return cache;
@@ -81,7 +81,7 @@ EagerResult projectedAttention(Eager& e) {
     refuseSharedBuffer(e);
     Tensor projected = e("matmul", widened(e, 0), widened(e, 1));
     if (e.has(2)) projected = e("add.Tensor", projected, widened(e, 2));
-    if (projected.rank() != 3) e.fail("wants [batch, sequence, hidden], but found " + e.at(0).typeText());
+    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
     const std::int64_t third = projected.dim(2) / 3;
     return attendProjected(e, projected, e.context().attributes().getInts("qkv_hidden_sizes", {third, third, third}), 3, 4, 5, e.at(0).dtype());
 }
@@ -94,7 +94,7 @@ EagerResult quantizedAttention(Eager& e) {
     const Tensor factor = e("mul.Tensor", e.as(e.at(3), DType::Float64), e.as(e.at(4), DType::Float64));
     const Tensor projected = e.as(e("add.Tensor", e("mul.Tensor", product, factor), e.as(e.at(2), DType::Float64)), DType::Float32);
     if (projected.shape() != product.shape()) e.fail("bias or scales do not fit " + product.typeText());
-    if (projected.rank() != 3) e.fail("wants [batch, sequence, hidden], but found " + e.at(0).typeText());
+    if (projected.rank() != 3) e.fail("expects [batch, sequence, hidden], but found " + e.at(0).typeText());
     const std::int64_t third = projected.dim(2) / 3;
     return attendProjected(e, projected, {third, third, third}, 5, 8, 0, e.at(2).dtype());
 }

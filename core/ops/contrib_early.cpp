@@ -49,7 +49,7 @@ base::Result<CropWindow> cropWindow(const Attributes& attributes, std::int64_t h
 
 EagerResult crop(Eager& e) {
     const Tensor x = e.at(0);
-    if (x.rank() != 4) e.fail("wants [N, C, H, W], but found " + x.typeText());
+    if (x.rank() != 4) e.fail("expects [N, C, H, W], but found " + x.typeText());
     const CropWindow window = e.get(cropWindow(e.context().attributes(), x.dim(2), x.dim(3)));
     return e.get(x.sliced(2, window.top, window.height).sliced(3, window.left, window.width).contiguous());
 }
@@ -70,7 +70,7 @@ base::Result<void> inferCrop(InferContext& context) {
 EagerResult meanVariance(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const Tensor x = e.at(0);
-    if (x.rank() != 4) e.fail("wants [N, C, H, W], but found " + x.typeText());
+    if (x.rank() != 4) e.fail("expects [N, C, H, W], but found " + x.typeText());
     std::vector<std::int64_t> axes{0, 2, 3};
     if (attributes.getInt("across_channels", 0) != 0) axes.insert(axes.begin() + 1, 1);
     const Tensor centred = e("sub.Tensor", x, e("mean.dim", x, axes, true));

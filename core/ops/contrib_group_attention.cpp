@@ -69,7 +69,7 @@ struct CacheFormat {
             if (e.has(past) && !tensor::isFloating(e.at(past).dtype())) e.fail("a cache " + e.at(past).typeText() + " wants " + std::string(type));
             return format;
         }
-        if (!e.has(scale)) e.fail("a quantised cache wants its scale");
+        if (!e.has(scale)) e.fail("a quantised cache expects its scale");
         const std::int64_t bits = attributes.getInt("kv_cache_bit_width", 8);
         if (bits != 8 && bits != 4) e.fail("a cache of " + std::to_string(bits) + " bits is not defined");
         format.pairs = bits == 4;
@@ -201,7 +201,7 @@ void readLengths(Eager& e, Groups& g, const CacheFormat& keys, const CacheFormat
 
 void rotate(Eager& e, Groups& g) {
     if (e.context().attributes().getInt("do_rotary", 0) == 0) return;
-    if (!e.has(7) || !e.has(8)) e.fail("do_rotary wants cos_cache and sin_cache");
+    if (!e.has(7) || !e.has(8)) e.fail("do_rotary expects cos_cache and sin_cache");
     Rotation rotation = tablesOf(e, 7, 8, e.context().attributes().getInt("rotary_interleaved", 0) != 0);
     const std::vector<std::int64_t> lengths = e.integers(5);
     const std::int64_t longest = e.integer(6);

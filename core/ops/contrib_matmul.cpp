@@ -91,7 +91,7 @@ Tensor convActivation(Eager& e, const Tensor& x) {
     const std::string name = attributes.getString("activation", "");
     const std::vector<double> given = attributes.getFloats("activation_params");
     if (name == "Clip") {
-        if (given.size() != 2) e.fail("Clip wants two activation_params");
+        if (given.size() != 2) e.fail("Clip expects two activation_params");
         return e("clamp", x, given[0], given[1]);
     }
     Attributes parameters;
@@ -171,13 +171,13 @@ void defineProducts(Registry& registry) {
         return row;
     };
     for (std::string_view name : {"FusedMatMul", "TransposeMatMul"}) {
-        registry.add(product(name, "alpha·A·B, either turned first")
+        registry.add(product(name, "alpha·A·B, either transposed first")
                          .runs(eager([](Eager& e) -> EagerResult { return e.as(fusedProduct(e), e.at(0).dtype()); }), inferFusedProduct));
     }
     const auto parameters = [](Row row) {
         return row.attr("activation_alpha", AttributeKind::Float).attr("activation_beta", AttributeKind::Float).attr("activation_gamma", AttributeKind::Float);
     };
-    registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either turned first")).required("activation", AttributeKind::String)
+    registry.add(parameters(product("FusedMatMulActivation", "activation(alpha·A·B), either transposed first")).required("activation", AttributeKind::String)
                      .attr("activation_axis", AttributeKind::Int).runs(eager(fusedProductActivation), inferFusedProduct));
     registry.add(parameters(contribRow("FusedGemm", "activation(alpha·A·B + beta·C)", Category::Layer)).in("A", kNumbers, "T").in("B", kNumbers, "T").optionalIn("C", kNumbers, "T").out("Y")
                      .attrFloat("alpha", 1).attrFloat("beta", 1).attrInt("transA", 0).attrInt("transB", 0).attr("activation", AttributeKind::String)

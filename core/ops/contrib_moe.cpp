@@ -22,7 +22,7 @@ struct ExpertLayer {
         for (const Tensor* each : {&weights, &bias, &scales, &zeros}) {
             if (each->defined() && (each->rank() < 1 || each->dim(0) != experts)) e.fail(each->typeText() + " does not fit " + std::to_string(experts) + " experts");
         }
-        if (weights.defined() && weights.rank() != 3) e.fail("wants one matrix for each expert, but found " + weights.typeText());
+        if (weights.defined() && weights.rank() != 3) e.fail("expects one matrix for each expert, but found " + weights.typeText());
         if (bits == 0 || !weights.defined()) return;
         const std::int64_t rows = weights.dim(1), pack = 8 / bits, columns = weights.dim(2) * pack, blocks = block > 0 ? columns / block : 1;
         const bool fit = scales.defined() && (block == 0 || (columns % block == 0 && blocks > 0)) && scales.numel() == experts * rows * blocks;
@@ -78,7 +78,7 @@ struct Experts {
         Tensor h = first.run(e, x, expert);
         if (activation == "swiglu") {
             const std::int64_t half = h.dim(1) / 2;
-            if (fusion == 0 && !third.defined()) e.fail("swiglu wants fc3 where the layers are not fused");
+            if (fusion == 0 && !third.defined()) e.fail("swiglu expects fc3 where the layers are not fused");
             const Tensor g = fusion == 0 ? h : fusion == 1 ? h.sliced(1, 0, half, 2) : h.sliced(1, 0, half);
             const Tensor l = fusion == 0 ? third.run(e, x, expert) : fusion == 1 ? h.sliced(1, 1, half, 2) : h.sliced(1, half, half);
             h = gated(e, e.get(g.contiguous()), e.get(l.contiguous()));
@@ -108,7 +108,7 @@ EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, boo
     const Attributes& attributes = e.context().attributes();
     if (attributes.getInt("use_sparse_mixer", 0) != 0) e.fail("the sparse mixer is not known");
     const Tensor input = widened(e, 0);
-    if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3) e.fail("wants tokens and one matrix for each expert");
+    if (input.rank() < 2 || experts.first.weights.rank() != 3 || experts.second.weights.rank() != 3) e.fail("expects tokens and one matrix for each expert");
     const std::int64_t hidden = input.dim(input.rank() - 1), tokens = hidden > 0 ? input.numel() / hidden : 0, count = experts.first.weights.dim(0), k = attributes.getInt("k", 1);
     const Tensor router = widened(e, 1);
     if (router.shape() != Shape{tokens, count} || k < 1 || k > count) e.fail("router " + router.typeText() + " or k " + std::to_string(k) + " do not fit " + std::to_string(count) + " experts");
@@ -131,7 +131,7 @@ EagerResult mixture(Eager& e, const Experts& experts, const Tensor& weights, boo
         Tensor rows = e.get(Tensor::allocate(DType::Float32, Shape{static_cast<std::int64_t>(mine.size()), hidden}));
         for (std::size_t i = 0; i < mine.size(); ++i) std::copy_n(x.data<float>() + mine[i].first * hidden, hidden, rows.mutableData<float>() + static_cast<std::int64_t>(i) * hidden);
         const Tensor out = experts.run(e, rows, expert);
-        if (out.dim(1) != hidden) e.fail("the second layer gives " + std::to_string(out.dim(1)) + " numbers instead of " + std::to_string(hidden));
+        if (out.dim(1) != hidden) e.fail("the second layer returns " + std::to_string(out.dim(1)) + " numbers instead of " + std::to_string(hidden));
         for (std::size_t i = 0; i < mine.size(); ++i) {
             const float* from = out.data<float>() + static_cast<std::int64_t>(i) * hidden;
             float* to = y.mutableData<float>() + mine[i].first * hidden;

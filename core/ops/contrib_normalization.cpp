@@ -148,7 +148,7 @@ EagerResult groupNorm(Eager& e, bool skip) {
     const bool last = attributes.getInt("channels_last", 1) != 0;
     Tensor x = widened(e, 0);
     const std::size_t channel = last ? x.rank() - 1 : 1;
-    if (x.rank() != 4) e.fail("wants four dimensions, but found " + x.typeText());
+    if (x.rank() != 4) e.fail("expects four dimensions, but found " + x.typeText());
     const auto spread = [&](const Tensor& values) {  // [C] or [N, C] along the channels
         if (values.rank() == 4) return values;
         if (values.rank() < 1 || values.rank() > 2) e.fail("skip or bias do not fit");

@@ -69,7 +69,7 @@ base::Result<void> inferWhere(InferContext& context) {
 /// Scale and zero point of Y, then each part with its own.
 EagerResult quantizedConcat(Eager& e) {
     std::vector<Tensor> parts;
-    if (e.count() < 5 || (e.count() - 2) % 3 != 0) e.fail("each part wants a scale and a zero point");
+    if (e.count() < 5 || (e.count() - 2) % 3 != 0) e.fail("each part expects a scale and a zero point");
     for (std::size_t i = 2; i < e.count(); i += 3) parts.push_back(real(e, i));
     return again(e, e("cat", parts, e.context().attributes().getInt("axis", 0)), 0, e.at(1).dtype());
 }
@@ -103,7 +103,7 @@ std::vector<std::int64_t> channelAxes(std::size_t rank, bool toFront) {
 }
 
 Tensor moved(Eager& e, const Tensor& x, bool toFront) {
-    if (x.rank() < 3) e.fail("wants a batch, channels and an image, but found " + x.typeText());
+    if (x.rank() < 3) e.fail("expects a batch, channels and an image, but found " + x.typeText());
     return e.get(e("permute", x, channelAxes(x.rank(), toFront)).contiguous());
 }
 
@@ -262,7 +262,7 @@ void define_contrib_quantized(Registry& registry) {
     where.in("condition", kBool);
     tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
     registry.add(where.in("z_scale", kFloat32).optionalIn("z_zero_point", kBytes, "T").out("Z").runs(eager(quantizedWhere), inferWhere));
-    registry.add(quantizedRow("QLinearConcat", "quantised tensors one behind the other, quantised again").in("Y_scale", kFloat32).in("Y_zero_point", kBytes)
+    registry.add(quantizedRow("QLinearConcat", "quantised tensors concatenated, quantised again").in("Y_scale", kFloat32).in("Y_zero_point", kBytes)
                      .variadicIn("inputs", kBytes | kFloat32).out("Y").required("axis", AttributeKind::Int).runs(eager(quantizedConcat), inferConcat));
     defineImages(registry);
     registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers").in("data", kBytes).out("reduced").required("axes", AttributeKind::Ints)

@@ -60,7 +60,7 @@ EagerResult product16(Eager& e) {
 EagerResult quantizedGemm(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     Tensor a = e.at(0), b = e.at(3);
-    if (a.rank() != 2 || b.rank() != 2) e.fail("wants matrices, but found " + a.typeText() + " and " + b.typeText());
+    if (a.rank() != 2 || b.rank() != 2) e.fail("expects matrices, but found " + a.typeText() + " and " + b.typeText());
     // B's zero points go by its columns after turning.
     Tensor x = e.get(centred(a, e.value(2), 0));
     if (attributes.getInt("transA", 0) != 0) x = e.get(x.transposed(0, 1).contiguous());

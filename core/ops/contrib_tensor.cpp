@@ -101,7 +101,7 @@ EagerResult rfft(Eager& e) {
 /// The inverse of that.
 EagerResult irfft(Eager& e) {
     const Tensor pairs = widened(e, 0);
-    if (pairs.rank() < 2 || pairs.dim(pairs.rank() - 1) != 2) e.fail("wants pairs of real and imaginary parts, but found " + pairs.typeText());
+    if (pairs.rank() < 2 || pairs.dim(pairs.rank() - 1) != 2) e.fail("expects pairs of real and imaginary parts, but found " + pairs.typeText());
     return e.as(e("fft_irfftn", e("view_as_complex", pairs), nullptr, lastAxes(signalRank(e, pairs.rank() - 1))), e.at(0).dtype());
 }
 
@@ -122,7 +122,7 @@ base::Result<void> inferSpectrum(InferContext& context, bool inverted) {
 EagerResult complexMul(Eager& e, bool conjugate) {
     const auto complex = [&](std::size_t i) {
         const Tensor x = widened(e, i);
-        if (x.rank() < 1 || x.dim(x.rank() - 1) != 2) e.fail("wants pairs of real and imaginary parts, but found " + x.typeText());
+        if (x.rank() < 1 || x.dim(x.rank() - 1) != 2) e.fail("expects pairs of real and imaginary parts, but found " + x.typeText());
         return e("view_as_complex", x);
     };
     const Tensor b = complex(1);
@@ -265,9 +265,9 @@ void define_contrib_tensor(Registry& registry) {
     const auto kTensor = Category::Tensor;
     addAlias(registry, contribRow("Gelu", "x · Φ(x)", Category::Activation).in("X", kFloats, "T").out("Y"), "Gelu", 20);
     addAlias(registry, contribRow("Trilu", "the upper or lower triangle of matrices", kTensor).in("X").optionalIn("k", kInt64).out("Y").attrInt("upper", 1), "Trilu", 14);
-    addAlias(registry, contribRow("GridSample", "reads an image at the places of a grid", Category::Transform).in("X").in("Grid", kFloats).out("Y").attrInt("align_corners", 0)
+    addAlias(registry, contribRow("GridSample", "samples an image at the positions of a grid", Category::Transform).in("X").in("Grid", kFloats).out("Y").attrInt("align_corners", 0)
                            .attrString("mode", "bilinear").attrString("padding_mode", "zeros"), "GridSample", 16);
-    registry.add(contribRow("ExpandDims", "a dimension of extent 1 at an axis", Category::Shape).in("X").in("axis", kInt32).out("Y").runs(eager(expandDims), inferExpandDims));
+    registry.add(contribRow("ExpandDims", "a dimension of size 1 at an axis", Category::Shape).in("X").in("axis", kInt32).out("Y").runs(eager(expandDims), inferExpandDims));
     registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor).in("x").out("y").out("idx").out("counts").runs(eager(unique), inferUnique));
     registry.add(contribRow("Range", "start, start + delta, … below limit", Category::Data).in("start", kNumbers, "T").in("limit", kNumbers, "T").optionalIn("delta", kNumbers, "T")
                      .out("Y").runs(eager(range), inferLine));

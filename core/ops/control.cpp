@@ -24,7 +24,7 @@ template <bool isScript>
 base::Result<void> ifElse(KernelContext& context) {
     const Value& condition = context.value(0);
     const bool isOne = condition.isTensor() ? condition.tensor().numel() == 1 : isScript && condition.isNumber();
-    if (!isOne) return opError("the condition " + condition.typeText() + " is not one truth value");
+    if (!isOne) return opError("the condition " + condition.typeText() + " is not one bool");
     const bool holds = condition.isTensor() ? condition.tensor().toDouble(0) != 0 : condition.number() != 0;
     SONDE_ASSIGN(const std::size_t body, bodyOf<isScript>(context, holds ? "then_branch" : "else_branch", holds ? 0 : 1));
     SONDE_ASSIGN(const std::vector<Value> results, context.bodies()->run(body, {}, 0));
@@ -75,7 +75,7 @@ base::Result<void> loop(KernelContext& context) {
         if (!isScript) inputs = {Value(Tensor::scalar<std::int64_t>(i)), Value(Tensor::scalar<bool>(goOn))};
         inputs.insert(inputs.end(), carried.begin(), carried.end());
         SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, inputs, i));
-        if (results.size() < 1 + carried.size()) return opError("the body gives " + std::to_string(results.size()) + " values, too few");
+        if (results.size() < 1 + carried.size()) return opError("the body returns " + std::to_string(results.size()) + " values, too few");
         goOn = truthOf(results[0]);
         for (std::size_t c = 0; c < carried.size(); ++c) carried[c] = results[1 + c];
         for (std::size_t s = 0; s < scanned && 1 + carried.size() + s < results.size(); ++s) {
@@ -114,7 +114,7 @@ base::Result<std::vector<Value>> scanOnce(KernelContext& context, std::size_t bo
         std::vector<Value> given = states;
         for (std::size_t i = 0; i < inputs.size(); ++i) given.emplace_back(inputs[i].selected(axes[i], entry(inputDirections, i) ? length - 1 - t : t));
         SONDE_ASSIGN(std::vector<Value> results, context.bodies()->run(body, given, firstPass + t));
-        if (results.size() != states.size() + outputs) return opError("the body gives " + std::to_string(results.size()) + " values instead of " + std::to_string(states.size() + outputs));
+        if (results.size() != states.size() + outputs) return opError("the body returns " + std::to_string(results.size()) + " values instead of " + std::to_string(states.size() + outputs));
         for (std::size_t s = 0; s < states.size(); ++s) states[s] = results[s];
         for (std::size_t s = 0; s < outputs; ++s) {
             if (!results[states.size() + s].isTensor()) return opError("a value to be stacked is " + results[states.size() + s].typeText());

@@ -69,7 +69,7 @@ base::Result<std::vector<std::int64_t>> transposedOutput(Window& window, const A
             window.padBegin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
             window.padEnd[i] = total - window.padBegin[i];
         }
-        if (output[i] < 0) return opError("the transposed convolution has a negative output extent");
+        if (output[i] < 0) return opError("the transposed convolution has a negative output dimension");
     }
     return output;
 }
@@ -148,7 +148,7 @@ base::Result<void> atenConvolve(KernelContext& context, const AtenArguments& arg
         std::vector<std::int64_t> output;
         for (std::size_t i = 0; i < kernel.size(); ++i) {
             output.push_back(window.stride[i] * (x.dim(i + 2) - 1) + window.span(i) + extra[i] - window.padBegin[i] - window.padEnd[i]);
-            if (output.back() < 0) return opError("the transposed convolution has a negative output extent");
+            if (output.back() < 0) return opError("the transposed convolution has a negative output dimension");
         }
         SONDE_TRY(kernels::convolveTransposed(context, x, w, bias, window, arguments.groups, output));
     } else {

@@ -85,7 +85,7 @@ base::Result<Tensor> convolved(KernelContext& context, const Tensor& x, const Te
 
 base::Result<std::string> knownConvolution(const Attributes& attributes) {
     std::string of = attributes.getString("of", "Conv");
-    if (of != "Conv" && of != "ConvInteger" && of != "QLinearConv") return opError("'" + of + "' is no convolution");
+    if (of != "Conv" && of != "ConvInteger" && of != "QLinearConv") return opError("'" + of + "' is not a convolution");
     return of;
 }
 

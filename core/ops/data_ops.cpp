@@ -40,7 +40,7 @@ base::Result<Value> constantValue(const Attributes& attributes) {
         const auto count = static_cast<std::int64_t>(values.size());
         return Value(Tensor::ofStrings(Shape{count}, std::move(values)));
     }
-    return opError("no attribute holds the value (sparse values are not supported)");
+    return opError("no attribute has the value (sparse values are not supported)");
 }
 
 base::Result<void> constant(KernelContext& context) {

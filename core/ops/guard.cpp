@@ -100,13 +100,13 @@ base::Result<void> inferGuard(InferContext& context) {
 base::Result<void> condition(KernelContext& context) {
     const Value& predicate = context.value(0);
     const bool isOne = predicate.isTensor() ? predicate.tensor().numel() == 1 : predicate.isNumber();
-    if (!isOne) return opError("the predicate " + predicate.typeText() + " is not one truth value");
+    if (!isOne) return opError("the predicate " + predicate.typeText() + " is not one bool");
     if (!context.bodies()) return opError("cond has no branches");
     if (!context.value(3).isListLike()) return opError("the operands of cond are a list or a tuple");
     SONDE_ASSIGN(const bool holds, truthOf(predicate));
     SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
     if (results.size() != context.outputCount()) {
-        return opError("a branch gives " + std::to_string(results.size()) + " values, not " + std::to_string(context.outputCount()));
+        return opError("a branch returns " + std::to_string(results.size()) + " values, not " + std::to_string(context.outputCount()));
     }
     for (std::size_t i = 0; i < results.size(); ++i) context.setOutput(i, std::move(results[i]));
     return {};

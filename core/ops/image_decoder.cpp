@@ -41,7 +41,7 @@ base::Result<void> inferPicture(InferContext& context) {
 }  // namespace
 
 void define_image_decoder(Registry& registry) {
-    registry.add(Row("ImageDecoder", 20, "Pixels of an encoded picture (JPEG, PNG, BMP, WebP, TIFF, PNM, JPEG 2000)", Category::Data)
+    registry.add(Row("ImageDecoder", 20, "Pixels of an encoded image (JPEG, PNG, BMP, WebP, TIFF, PNM, JPEG 2000)", Category::Data)
                      .in("encoded_stream", bit(DType::UInt8)).out("image").attrString("pixel_format", "RGB").runs(decode, inferPicture));
 }
 

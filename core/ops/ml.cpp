@@ -162,7 +162,7 @@ base::Result<void> oneHot(KernelContext& context) {
         if (place < count) {
             y.mutableData<float>()[static_cast<std::size_t>(i) * count + place] = 1.0F;
         } else if (context.attributes().getInt("zeros", 1) == 0) {
-            return opError("element " + x.elementText(i) + " is none of the categories");
+            return opError("element " + x.elementText(i) + " is not one of the categories");
         }
     }
     return {};
@@ -264,13 +264,13 @@ void define_ml(Registry& registry) {
     registry.add(mlRow("Imputer", "Missing values replaced, for each feature").in("X", kFeatures).out("Y").attr("imputed_value_floats", AttributeKind::Floats)
                      .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
     registry.add(mlRow("Normalizer", "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
-    registry.add(mlRow("OneHotEncoder", "A 1 at the place of the category").in("X").out("Y").attrInts("cats_int64s")
+    registry.add(mlRow("OneHotEncoder", "A 1 at the index of the category").in("X").out("Y").attrInts("cats_int64s")
                      .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot, inferOneHot));
     registry.add(mlRow("LabelEncoder", "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
                      .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                      .runs(labelEncoderOfClasses, inferClassLabels));
     for (int since : {2, 4}) {
-        registry.add(mlRow("LabelEncoder", "Each element replaced by what a table holds for it", since).in("X").out("Y")
+        registry.add(mlRow("LabelEncoder", "Each element replaced by its entry in a table", since).in("X").out("Y")
                          .attr("keys_strings", AttributeKind::Strings).attrInts("keys_int64s").attr("keys_floats", AttributeKind::Floats)
                          .attr("keys_tensor", AttributeKind::Tensor).attr("values_strings", AttributeKind::Strings).attrInts("values_int64s")
                          .attr("values_floats", AttributeKind::Floats).attr("values_tensor", AttributeKind::Tensor)

@@ -59,7 +59,7 @@ base::Result<std::variant<double, std::string>> plain(const Value& value) {
         if (value.tensor().dtype() == DType::String) return Plain(value.tensor().strings()[0]);
         return Plain(value.tensor().toDouble(0));
     }
-    return opError("a map holds " + value.typeText() + " where a number or a text belongs");
+    return opError("a map has " + value.typeText() + " where a number or a text belongs");
 }
 
 std::string keyOf(const Value& key) { return key.kind() == ValueKind::String ? "s" + key.toString() : "i" + key.text(); }
@@ -86,7 +86,7 @@ base::Result<Tensor> columnsOf(const std::vector<std::variant<double, std::strin
         double number = 0;
         if (const auto* text = std::get_if<std::string>(&item)) {
             const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
-            if (code != std::errc() || end != text->data() + text->size()) return opError("'" + *text + "' is no number");
+            if (code != std::errc() || end != text->data() + text->size()) return opError("'" + *text + "' is not a number");
         } else {
             number = std::get<double>(item);
         }
@@ -242,7 +242,7 @@ void define_ml_maps(Registry& registry) {
                      .attr("classlabels_strings", AttributeKind::Strings).runs(zipMap, inferZipMap));
     registry.add(mlRow("CastMap", "The values of a map as a row").anyIn("X").out("Y").attrString("cast_to", "TO_FLOAT")
                      .attrString("map_form", "DENSE").attrInt("max_map", 1).runs(castMap, inferCastMap));
-    registry.add(mlRow("DictVectorizer", "What a map holds for each word of a vocabulary").anyIn("X").out("Y").attrInts("int64_vocabulary")
+    registry.add(mlRow("DictVectorizer", "The value of a map for each word of a vocabulary").anyIn("X").out("Y").attrInts("int64_vocabulary")
                      .attr("string_vocabulary", AttributeKind::Strings).runs(vectorizeDict, inferVocabulary));
     registry.add(mlRow("FeatureVectorizer", "Columns of all inputs side by side").variadicIn("X", kFeatures).out("Y").attrInts("inputdimensions")
                      .runs(vectorizeFeatures, inferColumns));

@@ -463,7 +463,7 @@ void define_ml_trees(Registry& registry) {
         Row classifier = lists("TreeEnsembleClassifier", since, "The class that an ensemble of decision trees votes for, and all scores");
         classifier.out("Z").attrInts("class_treeids").attrInts("class_nodeids").attrInts("class_ids").attr("class_weights", AttributeKind::Floats)
             .attr("classlabels_strings", AttributeKind::Strings).attrInts("classlabels_int64s");
-        Row regressor = lists("TreeEnsembleRegressor", since, "Sum, mean or extreme of what decision trees give");
+        Row regressor = lists("TreeEnsembleRegressor", since, "Sum, mean or extreme of the results of decision trees");
         regressor.attrInts("target_treeids").attrInts("target_nodeids").attrInts("target_ids").attr("target_weights", AttributeKind::Floats)
             .attrInt("n_targets", 1).attrString("aggregate_function", "SUM");
         if (since == 3) classifier.attr("class_weights_as_tensor", AttributeKind::Tensor);
@@ -472,7 +472,7 @@ void define_ml_trees(Registry& registry) {
         registry.add(regressor.runs([](KernelContext& context) { return regressWith(context, makeRegressor, DType::Float32); }, inferRegressor)
                          .prepares(preparing(makeRegressor)));
     }
-    Row ensemble = row("TreeEnsemble", 5, "Sum, mean or extreme of what decision trees give, with sets as conditions",
+    Row ensemble = row("TreeEnsemble", 5, "Sum, mean or extreme of the results of decision trees, with sets as conditions",
                        bit(DType::Float16) | bit(DType::Float32) | bit(DType::Float64));
     for (std::string_view list : {"leaf_targetids", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids", "nodes_missing_value_tracks_true",
                                   "nodes_trueleafs", "nodes_truenodeids", "tree_roots"}) ensemble.attrInts(list);

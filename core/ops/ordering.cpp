@@ -354,7 +354,7 @@ void define_ordering(Registry& registry) {
                      .attrInt("axis", -1).required("k", AttributeKind::Int).runs(topK, inferTopK));
     registry.add(Row("TopK", 10, "the k largest or smallest elements along an axis and where they are", Category::Reduction).in("X", kNumbers).in("K", kInt64).out("Values")
                      .out("Indices").attrInt("axis", -1).attrInt("largest", 1).attrInt("sorted", 1).runs(topK, inferTopK));
-    registry.add(Row("NonZero", 9, "the places of all elements that are not zero", Category::Tensor).in("X").out("Y").runs(nonZero, inferNonZero));
+    registry.add(Row("NonZero", 9, "indices of all elements that are not zero", Category::Tensor).in("X").out("Y").runs(nonZero, inferNonZero));
     registry.add(Row("Compress", 9, "the slices where a condition is true", Category::Tensor).in("input").in("condition", kBool).out("output").attr("axis", AttributeKind::Int)
                      .runs(compress, inferCompress));
     registry.add(Row("Unique", 11, "the different elements or slices, where they are, and how often", Category::Tensor).in("X").out("Y").out("indices", Arity::Optional)

@@ -205,7 +205,7 @@ void addAten(Registry& registry) {
         {"adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 3, false},
     };
     for (const auto& row : adaptiveRows) {
-        registry.add(atenRow(row.schema, row.average ? "mean of each cell of a grid of the asked size" : "largest value of each cell of a grid of the asked size",
+        registry.add(atenRow(row.schema, row.average ? "mean of each cell of a grid of the requested size" : "maximum of each cell of a grid of the requested size",
                              Category::Pool, [rank = row.rank, average = row.average](KernelContext& context) { return adaptive(context, rank, average); },
                              [rank = row.rank](InferContext& context) { return inferAdaptive(context, rank); }));
     }

@@ -82,7 +82,7 @@ struct Sweep {
 /// y[n,k,p] = Σ w[k,c,t]·x[n,c,s(p,t)]: dx[n,c,s] += w·g, dw[k,c,t] += x·g.
 base::Result<void> convGradient(KernelContext& context) {
     const Tensor &g = context.in(0), &x = context.in(1), &w = context.in(2);
-    if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank()) return opError("needs a picture and weights of the same rank");
+    if (w.rank() < 3 || x.rank() != w.rank() || g.rank() != x.rank()) return opError("needs an image and weights of the same rank");
     const std::vector<std::int64_t> kernel(w.shape().dims().begin() + 2, w.shape().dims().end());
     SONDE_ASSIGN(const Sweep sweep, Sweep::of(context.attributes(), kernel, x.shape(), g.shape()));
     const std::int64_t groups = context.attributes().getInt("group", 1), filters = w.dim(0), perGroup = w.dim(1), taps = sweep.window.taps();

@@ -21,14 +21,14 @@ using Result = Function::Result;
 constexpr Function kFunctions[] = {
     {"Floor(t a) -> t", "the largest integer that is not above a", "floor", [](double x) { return std::floor(x); }, Result::Whole},
     {"Ceil(t a) -> t", "the smallest integer that is not below a", "ceil", [](double x) { return std::ceil(x); }, Result::Whole},
-    {"Round(t a) -> t", "the nearest whole number; halves go to the even one", "round", [](double x) { return std::nearbyint(x); }},
+    {"Round(t a) -> t", "the nearest integer; halves round to even", "round", [](double x) { return std::nearbyint(x); }},
     {"Abs(t a) -> t", "a without its sign", "abs", [](double x) { return std::fabs(x); }, Result::Same},
     {"Exp(t a) -> t", "e^a", "exp", [](double x) { return std::exp(x); }},
     {"Log(t a) -> t", "natural logarithm", "log", [](double x) { return std::log(x); }},
     {"Sin(t a) -> t", "sine", "sin", [](double x) { return std::sin(x); }},
     {"Cos(t a) -> t", "cosine", "cos", [](double x) { return std::cos(x); }},
     {"Tanh(t a) -> t", "hyperbolic tangent", "tanh", [](double x) { return std::tanh(x); }},
-    {"IsNaN(t a) -> t", "whether a is no number", "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, Result::Truth},
+    {"IsNaN(t a) -> t", "whether a is NaN", "isnan", [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, Result::Truth},
     {"IsInf(t a) -> t", "whether a is infinite", "isinf", [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, Result::Truth},
 };
 
@@ -43,7 +43,7 @@ base::Result<Value> computed(const Function& function, const Value& a) {
     switch (function.result) {
         case Result::Truth: return Value::ofBool(y != 0);
         case Result::Whole:
-            if (!(std::abs(y) < 0x1p63)) return opError(a.text() + " is no integer of 64 bits");
+            if (!(std::abs(y) < 0x1p63)) return opError(a.text() + " is not an integer of 64 bits");
             return Value::ofInt(static_cast<std::int64_t>(y));
         case Result::Float:
         case Result::Same: break;

@@ -219,7 +219,7 @@ base::Result<void> toNumber(KernelContext& context) {
     else if (context.value(0).isTensor()) context.setOutput(0, Value::ofInt(context.in(0).toInt64(0)));
     else if (isWhole(context.value(0))) context.setOutput(0, Value::ofInt(wholeOf(context.value(0))));
     else if (std::abs(number) < 0x1p63) context.setOutput(0, Value::ofInt(static_cast<std::int64_t>(number)));
-    else return opError(context.value(0).text() + " is no integer of 64 bits");
+    else return opError(context.value(0).text() + " is not an integer of 64 bits");
     return {};
 }
 

@@ -124,7 +124,7 @@ base::Result<void> transformItem(KernelContext& context) {
 
 void define_prim_setitem(Registry& registry) {
     registry.add(primRow("setitem(t self, t index, t value) -> t", "x with x[index] = value", Category::Tensor, setItem, inferSame));
-    registry.add(primRow("write_out(t result, t out) -> t", "a result as out= holds it", Category::Tensor, writeOut, inferWriteOut));
+    registry.add(primRow("write_out(t result, t out) -> t", "a result in the form that out= requires", Category::Tensor, writeOut, inferWriteOut));
     registry.add(primRow("setitem_with_transformation(t self, t index, t transformations) -> t", "x with functions applied to x[index]", Category::Tensor, transformItem, inferSame));
 }
 

@@ -72,7 +72,7 @@ base::Result<void> numberToTensor(KernelContext& context) {
     else if (number.kind() == ValueKind::Int) context.setOutput(0, Value(Tensor::scalar<std::int64_t>(number.toInt())));
     else if (number.kind() == ValueKind::Bool) context.setOutput(0, Value(Tensor::scalar<bool>(number.toBool())));
     else if (number.isNumber()) context.setOutput(0, Value(Tensor::scalar<double>(number.number())));
-    else return opError(number.typeText() + " is no number");
+    else return opError(number.typeText() + " is not a number");
     return {};
 }
 
@@ -169,7 +169,7 @@ base::Result<void> inferLength(InferContext& context) {
 
 /// The list with one more element; the one it was made of stays as it is.
 base::Result<void> append(KernelContext& context) {
-    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " is no list");
+    if (!context.value(0).isListLike()) return opError(context.value(0).typeText() + " is not a list");
     tensor::ValueList items = context.value(0).items();
     items.push_back(context.value(1));
     context.setOutput(0, Value::list(std::move(items)));
@@ -247,7 +247,7 @@ void define_prim_structure(Registry& registry) {
                      .runs(construct<ValueKind::List>, inferConstruct<ValueKind::List>));
     registry.add(primRow("TupleConstruct", "a tuple of its inputs", Category::Sequence).anyIn("items", Arity::Variadic).out("tuple")
                      .runs(construct<ValueKind::Tuple>, inferConstruct<ValueKind::Tuple>));
-    registry.add(primRow("DictConstruct", "a dict of keys and values in turn", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
+    registry.add(primRow("DictConstruct", "a dict of alternating keys and values", Category::Sequence).anyIn("entries", Arity::Variadic).out("dict")
                      .runs(constructDict, inferKind<ValueKind::Dict>));
     for (const std::string_view name : {"ListUnpack", "TupleUnpack"}) {
         registry.add(primRow(name, "the elements, each an output", Category::Sequence).anyIn("whole").out("items", Arity::Variadic).runs(unpack, inferUnpack));

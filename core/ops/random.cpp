@@ -91,7 +91,7 @@ void define_random(Registry& registry) {
         registry.add(like.runs([normal](KernelContext& context) { return draw(context, context.in(0).shape(), context.in(0).dtype(), normal); },
                                [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
     }
-    registry.add(Row("Bernoulli", 15, "1 with the probability that the input gives, else 0", Category::Data).in("input", kFloats).out("output").attr("dtype", AttributeKind::Int)
+    registry.add(Row("Bernoulli", 15, "1 with the probability in the input, else 0", Category::Data).in("input", kFloats).out("output").attr("dtype", AttributeKind::Int)
                      .attr("seed", AttributeKind::Float).random()
                      .runs(bernoulli, [](InferContext& context) { return inferDrawn(context, context.in(0).shape, context.in(0).dtype); }));
     registry.add(Row("Multinomial", 7, "classes drawn by their logits", Category::Data).in("input", kFloats).out("output").attrInt("dtype", 6).attrInt("sample_size", 1)

@@ -69,7 +69,7 @@ base::Result<std::vector<AxisResize>> planAxes(const Request& request, const std
             axis.scale = common;
             axis.output = static_cast<std::int64_t>(std::floor(common * extent + 0.5));
         }
-        if (axis.output < 0 || axis.output > std::int64_t{1} << 40) return opError("an extent of " + std::to_string(axis.output) + " cannot be");
+        if (axis.output < 0 || axis.output > std::int64_t{1} << 40) return opError("a dimension of size " + std::to_string(axis.output) + " cannot be");
     }
     return plan;
 }

@@ -244,7 +244,7 @@ base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
         const std::int64_t countX = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
         const std::int64_t countY = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
         // No cell needs millions of samples; a file could ask for so many that the sum never ends.
-        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24) return opError("a region wants " + std::to_string(countX) + " by " + std::to_string(countY) + " samples in each cell");
+        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24) return opError("a region needs " + std::to_string(countX) + " by " + std::to_string(countY) + " samples in each cell");
         for (std::int64_t c = 0; c < x.dim(1); ++c) {
             const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
             for (std::int64_t cell = 0; cell < height * width; ++cell) {
@@ -499,10 +499,10 @@ base::Result<void> inferMaxUnpool(InferContext& context) {
 
 void define_sampling(Registry& registry) {
     for (int since : {16, 20}) {
-        registry.add(Row("GridSample", since, "reads an image at the places of a grid", Category::Transform).in("X").in("grid", kFloats).out("Y").attrInt("align_corners", 0)
+        registry.add(Row("GridSample", since, "samples an image at the positions of a grid", Category::Transform).in("X").in("grid", kFloats).out("Y").attrInt("align_corners", 0)
                          .attrString("mode", since == 16 ? "bilinear" : "linear").attrString("padding_mode", "zeros").runs(gridSample, inferGridSample));
     }
-    registry.add(Row("AffineGrid", 20, "the places of a grid after an affine transform", Category::Transform).in("theta", kFloats).in("size", kInt64).out("grid")
+    registry.add(Row("AffineGrid", 20, "the positions of a grid after an affine transform", Category::Transform).in("theta", kFloats).in("size", kInt64).out("grid")
                      .attrInt("align_corners", 0).runs(affineGrid, inferAffineGrid));
     registry.add(Row("RoiAlign", 10, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
                      .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)

@@ -150,7 +150,7 @@ base::Result<std::vector<std::int64_t>> chunkSizes(const KernelContext& context,
             for (std::int64_t size : given) {
                 if (size < 0 || __builtin_add_overflow(total, size, &total)) return opError("a chunk of " + std::to_string(size));
             }
-            if (total != extent) return opError("chunks of together " + std::to_string(total) + " from an extent of " + std::to_string(extent));
+            if (total != extent) return opError("chunks of together " + std::to_string(total) + " from a dimension of size " + std::to_string(extent));
             return given;
         }
         step = given.empty() ? 0 : given.front();
@@ -183,7 +183,7 @@ base::Result<void> concatFromSequence(KernelContext& context) {
     std::vector<Tensor> parts;
     std::size_t axis = 0;
     for (const Value& item : *sequence) {
-        if (!item.isTensor()) return opError("the sequence holds " + item.typeText());
+        if (!item.isTensor()) return opError("the sequence has " + item.typeText());
         const Tensor& part = item.tensor();
         SONDE_ASSIGN(axis, axisOf(context.attributes().getInt("axis", 0), part.rank() + (isNew ? 1 : 0)));
         SONDE_ASSIGN(Tensor whole, (isNew ? part.unsqueezed(axis) : part).contiguous());
@@ -261,9 +261,9 @@ void define_sequence(Registry& registry) {
     registry.add(row("Optional", 15, "Wraps a value, or nothing").anyIn("input", Arity::Optional).out("output")
                      .attr("type", AttributeKind::Type).runs(makeOptional, inferOptional));
     for (int since : {15, 18}) {
-        registry.add(row("OptionalHasElement", since, "Whether an optional holds a value").anyIn("input", Arity::Optional).out("output")
+        registry.add(row("OptionalHasElement", since, "Whether an optional has a value").anyIn("input", Arity::Optional).out("output")
                          .runs(hasElement, inferHasElement));
-        registry.add(row("OptionalGetElement", since, "The value that an optional holds").anyIn("input").out("output").runs(getElement, inferHeld));
+        registry.add(row("OptionalGetElement", since, "The value of an optional").anyIn("input").out("output").runs(getElement, inferHeld));
     }
 }
 

@@ -23,7 +23,7 @@ base::Result<Shape> requestedShape(const Tensor& x, std::vector<std::int64_t> re
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < request.size(); ++i) {
         if (request[i] == 0 && !allowZero) {
-            if (i >= x.rank()) return opError("extent 0 of " + Shape(request).text() + " has no extent of " + x.typeText() + " to keep");
+            if (i >= x.rank()) return opError("dimension 0 of " + Shape(request).text() + " has no dimension of " + x.typeText() + " to keep");
             request[i] = x.dim(i);
         }
         if (request[i] == -1 && !open) {
@@ -411,9 +411,9 @@ void defineAten(Registry& registry) {
         registry.add(atenRow(schema, "the same elements in other dimensions", Category::Shape, atenView, inferAtenView));
     }
     for (std::string_view schema : {"squeeze(Tensor self) -> Tensor", "squeeze.dim(Tensor self, int dim) -> Tensor", "squeeze.dims(Tensor self, int[] dim) -> Tensor"}) {
-        registry.add(atenRow(schema, "drops dimensions of extent 1", Category::Shape, atenSqueeze, inferAtenSqueeze));
+        registry.add(atenRow(schema, "drops dimensions of size 1", Category::Shape, atenSqueeze, inferAtenSqueeze));
     }
-    registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of extent 1", Category::Shape, atenUnsqueeze,
+    registry.add(strided(atenRow("unsqueeze(Tensor self, int dim) -> Tensor", "adds a dimension of size 1", Category::Shape, atenUnsqueeze,
                                  [](InferContext& context) -> base::Result<void> {
                                      std::optional<Dims> dims = context.in(0).shape;
                                      if (dims && !context.constant(1).isNone()) {
@@ -467,12 +467,12 @@ void define_shape_ops(Registry& registry) {
                      .runs(reshape, inferReshape));
     registry.add(Row("Flatten", 1, "a matrix: dimensions before and from `axis` on are merged", Category::Shape).in("input").out("output").attrInt("axis", 1)
                      .runs(flatten, inferFlatten));
-    registry.add(Row("Squeeze", 1, "drops dimensions of extent 1", Category::Shape).in("data").out("squeezed").attrInts("axes").runs(squeeze, inferSqueeze));
-    registry.add(Row("Squeeze", 13, "drops dimensions of extent 1", Category::Shape).in("data").optionalIn("axes", kInt64).out("squeezed").runs(squeeze, inferSqueeze));
-    registry.add(Row("Unsqueeze", 1, "adds dimensions of extent 1", Category::Shape).in("data").out("expanded").required("axes", AttributeKind::Ints)
+    registry.add(Row("Squeeze", 1, "drops dimensions of size 1", Category::Shape).in("data").out("squeezed").attrInts("axes").runs(squeeze, inferSqueeze));
+    registry.add(Row("Squeeze", 13, "drops dimensions of size 1", Category::Shape).in("data").optionalIn("axes", kInt64).out("squeezed").runs(squeeze, inferSqueeze));
+    registry.add(Row("Unsqueeze", 1, "adds dimensions of size 1", Category::Shape).in("data").out("expanded").required("axes", AttributeKind::Ints)
                      .runs(unsqueeze, inferUnsqueeze));
-    registry.add(Row("Unsqueeze", 13, "adds dimensions of extent 1", Category::Shape).in("data").in("axes", kInt64).out("expanded").runs(unsqueeze, inferUnsqueeze));
-    registry.add(Row("Shape", 1, "the extents as numbers", Category::Shape).in("data").out("shape").attr("end", AttributeKind::Int).attrInt("start", 0)
+    registry.add(Row("Unsqueeze", 13, "adds dimensions of size 1", Category::Shape).in("data").in("axes", kInt64).out("expanded").runs(unsqueeze, inferUnsqueeze));
+    registry.add(Row("Shape", 1, "the dimensions as integers", Category::Shape).in("data").out("shape").attr("end", AttributeKind::Int).attrInt("start", 0)
                      .strided().runs(shapeOf, inferShape));
     registry.add(Row("Size", 1, "the number of elements", Category::Shape).in("data").out("size").strided()
                      .runs([](KernelContext& context) -> base::Result<void> {

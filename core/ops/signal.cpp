@@ -111,7 +111,7 @@ base::Result<void> dft(KernelContext& context, bool axisIsInput) {
     }
     Transform options;
     SONDE_ASSIGN(options.axis, axisOf(axis, x.rank()));
-    if (options.axis + 1 == x.rank()) return opError("the last axis holds real and imaginary parts");
+    if (options.axis + 1 == x.rank()) return opError("the last axis has real and imaginary parts");
     if (context.has(1)) {
         SONDE_ASSIGN(options.length, intOf(context.value(1)));
         if (options.length < 0) return opError("a length of " + std::to_string(options.length) + " is out of range");

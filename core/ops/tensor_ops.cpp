@@ -66,7 +66,7 @@ base::Result<void> atenCat(KernelContext& context) {
     const DType dtype = promoted(items);
     std::vector<Tensor> parts;
     for (const Value& item : items) {
-        if (!item.isTensor()) return opError("the list holds " + item.typeText());
+        if (!item.isTensor()) return opError("the list has " + item.typeText());
         if (item.tensor().rank() == 1 && item.tensor().numel() == 0 && items.size() > 1) continue;
         SONDE_ASSIGN(const Tensor part, item.tensor().cast(dtype));
         SONDE_ASSIGN(Tensor whole, part.contiguous());
@@ -84,7 +84,7 @@ base::Result<void> atenStack(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t axis, intOf(context.value(1)));
     std::vector<Tensor> parts;
     for (const Value& item : items) {
-        if (!item.isTensor()) return opError("the list holds " + item.typeText());
+        if (!item.isTensor()) return opError("the list has " + item.typeText());
         SONDE_ASSIGN(const std::size_t at, axisOf(axis, item.tensor().rank() + 1));
         SONDE_ASSIGN(const Tensor part, item.tensor().cast(dtype));
         SONDE_ASSIGN(Tensor whole, part.unsqueezed(at).contiguous());
@@ -485,7 +485,7 @@ base::Result<void> inferAtenList(InferContext& context, bool stack) {
 
 void defineAten(Registry& registry) {
     kernels::addLeader("aten", "cat");
-    registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors one behind the other", Category::Tensor, atenCat,
+    registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors concatenated", Category::Tensor, atenCat,
                          [](InferContext& context) { return inferAtenList(context, false); }));
     registry.add(atenRow("stack(Tensor[] tensors, int dim=0) -> Tensor", "tensors along a new dimension", Category::Tensor, atenStack,
                          [](InferContext& context) { return inferAtenList(context, true); }));
@@ -500,7 +500,7 @@ void defineAten(Registry& registry) {
 
 void define_tensor_ops(Registry& registry) {
     for (int since : {1, 4}) {
-        Row row("Concat", since, "tensors one behind the other along an axis", Category::Tensor);
+        Row row("Concat", since, "tensors concatenated along an axis", Category::Tensor);
         row.variadicIn("inputs", kAnyDType, "T").out("concat_result");
         if (since == 1) row.attrInt("axis", 1);
         else row.required("axis", AttributeKind::Int);

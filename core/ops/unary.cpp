@@ -162,7 +162,7 @@ std::vector<Function> functions() {
          {"erfinv(Tensor self) -> Tensor"}},
         {"", 0, "ln |Γ(x)|", kEl, kFloats, {[](double x, double, double) { return std::lgamma(x); }, nullptr}, {}, {"lgamma(Tensor self) -> Tensor"}},
         {"", 0, "d/dx ln Γ(x)", kEl, kFloats, {[](double x, double, double) { return digammaOf(x); }, nullptr}, {}, {"digamma(Tensor self) -> Tensor"}},
-        {"", 0, "what is behind the point", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
+        {"", 0, "the fractional part", kEl, kFloats, {[](double x, double, double) { return x - std::trunc(x); }, nullptr}, {},
          {"frac(Tensor self) -> Tensor"}},
         {"", 0, "sin(πx) / πx", kEl, kFloats,
          {[](double x, double, double) { return x == 0 ? 1.0 : std::sin(3.14159265358979323846 * x) / (3.14159265358979323846 * x); }, nullptr}, {},

@@ -37,7 +37,7 @@ base::Result<std::size_t> eraseChain(Rewrite& rewrite, ExprId id) {
     std::size_t count = 0;
     while (true) {
         const NodeId next = nextOf(graph.expr(id));
-        rewrite.erase(id, count == 0 ? "nobody reads it" : "was read only by what went");
+        rewrite.erase(id, count == 0 ? "unused" : "was used only by a removed node");
         ++count;
         if (!next.valid()) return count;
         const Expr& producer = rewrite.producer(next);

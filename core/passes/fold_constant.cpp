@@ -86,7 +86,7 @@ bool fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     }
     rewrite.erase(id, why);
     for (const auto& [node, name] : names) (void)graph.rename(node, name);
-    for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, "it was only there to be folded");
+    for (NodeId input : inputs) rewrite.eraseIfUnusedConstant(input, "used only by a folded operation");
     return true;
 }
 

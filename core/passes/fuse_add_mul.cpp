@@ -89,7 +89,7 @@ bool apply(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     const std::string why = both ? "neg(neg(x)) is x" : sum.meaning == Meaning::Add ? "two scalars are added one after the other"
                                                                                    : "two scalars are multiplied one after the other";
     if (isNeutral(sum) && mayVanish(graph, sum) && isApart(first->node)) {
-        vanish(first->node, why + (both ? "" : ", and come to nothing"));
+        vanish(first->node, why + (both ? "" : ", and cancel out"));
         eraseInner(inner);
         return true;
     }

@@ -244,7 +244,7 @@ std::string expandOne(InternalGraph& graph, ExprId id, std::vector<NodeId>& resu
     if (!y.valid()) return "there is no tensor '" + yName + "'";
     if (std::any_of(named.begin(), named.end(), [](NodeId node) { return !node.valid(); })) return "a tensor named in xs or zs is not there";
     if (gradient.inputs.size() != named.size() || gradient.arguments.size() != named.size() || gradient.outputs.size() > count || count == 0) {
-        return "its inputs are not as many as xs and zs";
+        return "the count of its inputs is not that of xs and zs";
     }
     std::vector<ExprId> forward = exprsBetween(graph, std::set<NodeId>(named.begin(), named.end()), y);
     for (ExprId inner : forward) {

@@ -287,7 +287,7 @@ void transposeRule(GradientBuilder& b, const Expr& e) {
     if (order.empty()) return b.give(in(e, 0), b.op("Transpose", {grad(b, e)}));
     std::vector<std::int64_t> inverse(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-        if (order[i] < 0 || order[i] >= static_cast<std::int64_t>(order.size())) return b.fail("perm of Transpose is no order of axes");
+        if (order[i] < 0 || order[i] >= static_cast<std::int64_t>(order.size())) return b.fail("perm of Transpose is not a permutation of the axes");
         inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
     }
     b.give(in(e, 0), b.op("Transpose", {grad(b, e)}, {{"perm", inverse}}));
@@ -318,7 +318,7 @@ void concatRule(GradientBuilder& b, const Expr& e) {
         const auto& shape = b.graph().node(in(e, i)).type.shape;
         const auto at = shape ? axis < 0 ? axis + static_cast<std::int64_t>(shape->size()) : axis : -1;
         if (!shape || at < 0 || at >= static_cast<std::int64_t>(shape->size()) || !(*shape)[static_cast<std::size_t>(at)].known() || b.version() < 10) {
-            return b.fail("the extents of the inputs of Concat are not known");
+            return b.fail("the dimensions of the inputs of Concat are not known");
         }
         const std::int64_t end = start + (*shape)[static_cast<std::size_t>(at)].value;
         b.give(in(e, i), b.op("Slice", {grad(b, e), b.integers({start}), b.integers({end}), b.integers({at})}));

@@ -167,7 +167,7 @@ void InplaceWalk::addResults(Frame& inner, bool isModule, const std::vector<Node
         structure.target = "output";
         structure.arguments = {std::move(result)};
         Cursor cursor = Cursor::behind(m_rewrite, m_graph.body(inner.body).order.back());
-        items.push_back(Argument::of(m_rewrite.output(cursor.insert(std::move(structure), "output", "the result beside what is written"))));
+        items.push_back(Argument::of(m_rewrite.output(cursor.insert(std::move(structure), "output", "the result next to the written tensors"))));
     }
     for (NodeId node : more) items.push_back(Argument::of(node));
     m_graph.setResult(inner.body, Argument::container(Argument::Kind::Tuple, std::move(items)));

@@ -272,7 +272,7 @@ base::Result<void> InplaceWalk::write(Frame& frame, ExprId id, NodeId target) {
     const Id place = frame.memory.placeOf(object);
     if (frame.memory.place(place).mayOverlap && meaningOf(m_graph.expr(id)) == Meaning::SetItem) {
         // Other elements are the written one as well; a value in which it alone is another one would be wrong.
-        const Trouble trouble{id, "a part is written of a tensor of which several elements are one place in memory", "write to a clone"};
+        const Trouble trouble{id, "a part of a tensor is written whose elements share memory", "write to a clone"};
         frame.memory.loseOthers(frame.memory.place(place).storage, trouble);
         frame.memory.lose(frame.memory.place(place).storage, trouble);
         return {};

@@ -40,7 +40,7 @@ class Normaliser {
         const bool constantFirst = meaning == Meaning::ReverseSub ? !operation->scalarFirst : operation->scalarFirst;
         if (meaning == Meaning::Add || meaning == Meaning::Mul) {
             if (!constantFirst) return false;
-            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant stands second"), "its operands are swapped");
+            finish(make(meaning, operation->node, operation->scalar, operation->wholeNumber, "the constant comes second"), "its operands are swapped");
         } else if (meaning == Meaning::Div) {
             divide(constantFirst);
         } else if (constantFirst) {

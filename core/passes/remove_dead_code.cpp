@@ -36,7 +36,7 @@ base::Result<std::size_t> removeDeadCode(Rewrite& rewrite) {
             return !graph.node(node).users.empty() || rewrite.isResult(node);
         });
         if (isRead || holdsEffect()) continue;
-        rewrite.erase(order[i], "no output needs it");
+        rewrite.erase(order[i], "no output depends on it");
         ++count;
     }
     return count;

@@ -122,7 +122,7 @@ void InplaceRemover::eraseUnusedArithmetic() {
         const Expr& expr = m_graph.expr(exprs[i]);
         const Meaning meaning = meaningOf(expr);
         const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul || meaning == Meaning::Arithmetic;
-        if (isArithmetic && isUserLevel(expr) && !mutates(expr) && isUnused(expr)) m_rewrite.erase(exprs[i], "nobody reads it");
+        if (isArithmetic && isUserLevel(expr) && !mutates(expr) && isUnused(expr)) m_rewrite.erase(exprs[i], "unused");
     }
 }
 
@@ -158,7 +158,7 @@ base::Result<void> InplaceRemover::prune(const InplaceWalk& walk) {
         } else if (inserted.contains(id)) {
             m_rewrite.erase(id, "");
         } else if (walk.writtenViews().contains(id)) {
-            m_rewrite.erase(id, "only the write needed it");
+            m_rewrite.erase(id, "used only by the removed write");
         }
     }
     return {};

@@ -70,7 +70,7 @@ std::size_t removeUnnecessarySlices(Rewrite& rewrite) {
         }
         for (std::size_t i = order.size(); i-- > 0;) {
             if (rewrite.graph().isErased(order[i]) || !isWholeCopy(rewrite, memory, rewrite.graph().expr(order[i]))) continue;
-            const std::string why = "the copy overwrites the whole tensor: its value is what was copied";
+            const std::string why = "the copy overwrites the whole tensor";
             rewrite.replace(rewrite.output(order[i]), rewrite.graph().expr(order[i]).arguments[1].node, why);
             rewrite.erase(order[i], why);
             ++count;

@@ -105,7 +105,7 @@ std::string PassReport::summary() const {
     if (!skipped.empty()) return pass + ": skipped: " + skipped;
     const std::size_t gone = outsideCount(went);
     return pass + ": applied " + std::to_string(count) + (count == 1 ? " time; " : " times; ") + std::to_string(gone) +
-           (gone == 1 ? " node" : " nodes") + " went, " + std::to_string(outsideCount(came)) + " came, " +
+           (gone == 1 ? " node" : " nodes") + " removed, " + std::to_string(outsideCount(came)) + " added, " +
            std::to_string(outsideCount(changed)) + " changed" +
            (compared ? "; the outputs are the same" : "");
 }
@@ -161,7 +161,7 @@ PassReport difference(const InternalGraph& before, const InternalGraph& after, c
             change.inside = isNew && owner.valid() && !alive(before, owner);
             change.replacedBy = {};
             change.replacedByName.clear();
-            if (differs && !byNode.contains(output)) change.why = "reads the values that stand for those that went";
+            if (differs && !byNode.contains(output)) change.why = "uses the replacements of removed values";
             (isNew ? report.came : report.changed).push_back(std::move(change));
         }
     }

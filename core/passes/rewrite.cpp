@@ -159,7 +159,7 @@ void Rewrite::erase(ExprId id, std::string why) {
     for (BodyId inner : m_graph.expr(id).bodies) {
         m_graph.setResult(inner, Argument::omitted());
         const std::vector<ExprId> order = m_graph.body(inner).order;
-        for (std::size_t i = order.size(); i-- > 0;) erase(order[i], "went with " + m_graph.expr(id).target);
+        for (std::size_t i = order.size(); i-- > 0;) erase(order[i], "removed with " + m_graph.expr(id).target);
     }
     for (NodeId node : m_graph.expr(id).outputs) m_notes.add(node, why);
     m_graph.erase(id);

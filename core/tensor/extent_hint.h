@@ -5,7 +5,7 @@
 
 namespace sonde::tensor {
 
-/// What an open extent of an input should be in a first run. A guess: the model may take others.
+/// What an open dim size of an input should be in a first run. A guess: the model may take others.
 struct ExtentHint {
     std::int64_t likely = -1;  ///< -1: nothing tells
     std::int64_t least = 1;    ///< with fewer some layer has nothing to work on

@@ -11,7 +11,7 @@ std::int64_t Shape::numel() const {
 }
 
 std::optional<std::int64_t> Shape::checkedNumel() const {
-    // A zero extent anywhere makes the product 0, but the others must still be sane on their own.
+    // A zero dim size anywhere makes the product 0, but the others must still be sane on their own.
     std::int64_t count = 1;
     bool empty = false;
     for (std::int64_t extent : m_dims) {

@@ -9,7 +9,7 @@
 
 namespace sonde::tensor {
 
-/// The extents of a tensor, outermost first. Rank 0 is a scalar; an extent may be 0.
+/// The dim sizes of a tensor, outermost first. Rank 0 is a scalar; a dim size may be 0.
 class Shape {
   public:
     Shape() = default;
@@ -28,7 +28,7 @@ class Shape {
 
     /// Number of elements, 1 for rank 0. Only for shapes that were checked (every Tensor's is).
     std::int64_t numel() const;
-    /// Number of elements, or nothing if an extent is negative or the product overflows 63 bits.
+    /// Number of elements, or nothing if a dim size is negative or the product overflows 63 bits.
     std::optional<std::int64_t> checkedNumel() const;
     /// Row-major strides in elements.
     std::vector<std::int64_t> contiguousStrides() const;

@@ -32,7 +32,7 @@ constexpr std::size_t kAlignment = 64;
 thread_local std::size_t threadLimit = std::numeric_limits<std::size_t>::max();
 
 base::Result<void> checkSize(std::size_t sizeBytes) {
-    if (sizeBytes > threadLimit) return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is not made before a run");
+    if (sizeBytes > threadLimit) return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is not allocated before a run");
     if (sizeBytes <= memoryLimit()) return {};
     return base::runError("a tensor of " + std::to_string(sizeBytes) + " bytes is more than the memory limit of " +
                           std::to_string(memoryLimit()) + " bytes");

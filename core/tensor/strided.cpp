@@ -14,7 +14,7 @@ struct Axis {
     std::int64_t stride;
 };
 
-/// Drops axes of extent 1 and merges neighbours that lie behind each other in memory.
+/// Drops axes of dim size 1 and merges neighbours that lie after each other in memory.
 std::vector<Axis> merged(std::span<const std::int64_t> dims, std::span<const std::int64_t> strides) {
     std::vector<Axis> axes;
     for (std::size_t i = 0; i < dims.size(); ++i) {

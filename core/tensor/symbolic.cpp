@@ -8,9 +8,9 @@ namespace sonde::tensor {
 
 namespace {
 
-constexpr std::size_t kMostTerms = 12;
-constexpr std::size_t kMostFactors = 8;
-constexpr std::size_t kLongestText = 120;
+constexpr std::size_t kMaxTerms = 12;
+constexpr std::size_t kMaxFactors = 8;
+constexpr std::size_t kMaxTextLength = 120;
 
 std::int64_t floorQuotient(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0); }
 
@@ -30,23 +30,23 @@ bool needsBrackets(std::string_view atom) { return !isPlainName(atom) && !isFunc
 
 Symbolic Symbolic::make(Terms terms, std::int64_t denominator) {
     Symbolic result;
-    if (denominator <= 0 || terms.size() > kMostTerms) return result;
+    if (denominator <= 0 || terms.size() > kMaxTerms) return result;
     std::erase_if(terms, [](const auto& term) { return term.second == 0; });
     std::int64_t common = denominator;
     for (const auto& [factors, coefficient] : terms) {
-        if (factors.size() > kMostFactors || coefficient == INT64_MIN) return result;
+        if (factors.size() > kMaxFactors || coefficient == INT64_MIN) return result;
         common = std::gcd(common, coefficient);
     }
     if (terms.empty()) common = denominator;
     for (auto& [factors, coefficient] : terms) coefficient /= common;
     result.m_terms = std::move(terms);
     result.m_denominator = denominator / common;
-    if (result.m_terms->size() > 1 && result.text().size() > kLongestText) result.m_terms.reset();
+    if (result.m_terms->size() > 1 && result.text().size() > kMaxTextLength) result.m_terms.reset();
     return result;
 }
 
 Symbolic Symbolic::atom(std::string text) {
-    if (text.empty() || text.size() > kLongestText) return {};
+    if (text.empty() || text.size() > kMaxTextLength) return {};
     return make({{{std::move(text)}, 1}});
 }
 
@@ -137,7 +137,7 @@ Symbolic Symbolic::operator-(const Symbolic& other) const { return *this + other
 
 Symbolic Symbolic::operator*(const Symbolic& other) const {
     if (!m_terms || !other.m_terms) return {};
-    if (m_terms->size() * other.m_terms->size() > 4 * kMostTerms) return {};
+    if (m_terms->size() * other.m_terms->size() > 4 * kMaxTerms) return {};
     std::int64_t denominator = 0;
     if (__builtin_mul_overflow(m_denominator, other.m_denominator, &denominator)) return {};
     Terms result;
@@ -146,7 +146,7 @@ Symbolic Symbolic::operator*(const Symbolic& other) const {
             Monomial factors;
             std::ranges::merge(a, b, std::back_inserter(factors));
             std::int64_t value = 0;
-            if (factors.size() > kMostFactors || __builtin_mul_overflow(x, y, &value)) return {};
+            if (factors.size() > kMaxFactors || __builtin_mul_overflow(x, y, &value)) return {};
             std::int64_t& sum = result[std::move(factors)];
             if (__builtin_add_overflow(sum, value, &sum)) return {};
         }
@@ -165,7 +165,7 @@ std::optional<Symbolic::Terms> Symbolic::quotient(Terms above, const Terms& belo
     const auto divisor = leading(below);
     Terms result;
     for (std::size_t step = 0; !above.empty(); ++step) {
-        if (step > 2 * kMostTerms || above.size() > 2 * kMostTerms) return std::nullopt;
+        if (step > 2 * kMaxTerms || above.size() > 2 * kMaxTerms) return std::nullopt;
         const auto [factors, coefficient] = *leading(above);
         if (!std::ranges::includes(factors, divisor->first) || coefficient % divisor->second != 0) return std::nullopt;
         Monomial rest;

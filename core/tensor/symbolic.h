@@ -12,10 +12,10 @@
 
 namespace sonde::tensor {
 
-/// A number that may depend on extents that are not known before a run: a polynomial with rational coefficients over
+/// A number that may depend on dim sizes that are not known before a run: a polynomial with rational coefficients over
 /// symbols and over what is no polynomial (floor divisions, remainders, minima, maxima). Equal expressions have equal
 /// texts: `(N+1)*2` and `2*N+2` are both `2*N+2`, `(H-1)//2+1` is `(H+1)//2`. Expressions that grow too large, overflow or
-/// divide by zero become unknown. Symbols stand for extents, so they are not negative.
+/// divide by zero become unknown. Symbols stand for dim sizes, so they are not negative.
 class Symbolic {
   public:
     Symbolic() = default;  ///< unknown
@@ -28,7 +28,7 @@ class Symbolic {
 
     bool known() const { return m_terms.has_value(); }   ///< anything at all
     std::optional<std::int64_t> constant() const;          ///< an integer without symbols
-    /// As an extent: unknown if it is negative or not an integer.
+    /// As a dim size: unknown if it is negative or not an integer.
     Dim dim() const;
     std::string text() const;                              ///< "3*H*W+1"; "?" if unknown
     /// With numbers for symbols; unknown if one is missing.
@@ -64,7 +64,7 @@ class Symbolic {
     std::int64_t m_denominator = 1;  ///< above 0; of all terms
 };
 
-// Arithmetic of extents; unknown with unknown gives unknown.
+// Arithmetic of dim sizes; unknown with unknown gives unknown.
 Symbolic floorDiv(const Symbolic& a, const Symbolic& b);
 Symbolic ceilDiv(const Symbolic& a, const Symbolic& b);
 Symbolic mod(const Symbolic& a, const Symbolic& b);  ///< with the sign of b
@@ -72,7 +72,7 @@ Symbolic floor(const Symbolic& a);
 Symbolic smaller(const Symbolic& a, const Symbolic& b);
 Symbolic larger(const Symbolic& a, const Symbolic& b);
 
-/// The product of extents, 1 for none.
+/// The product of dim sizes, 1 for none.
 Symbolic product(const std::vector<Dim>& dims);
 
 }  // namespace sonde::tensor

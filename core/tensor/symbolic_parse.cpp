@@ -6,8 +6,8 @@ namespace sonde::tensor {
 
 namespace {
 
-constexpr std::size_t kLongestSource = 400;
-constexpr int kDeepest = 24;
+constexpr std::size_t kMaxSourceLength = 400;
+constexpr int kMaxDepth = 24;
 
 bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isNamePart(char c) { return isNameStart(c) || (c >= '0' && c <= '9') || c == '.' || c == ':'; }
@@ -21,7 +21,7 @@ class Reader {
 
     /// Nothing if the text is no expression.
     std::optional<Symbolic> read() {
-        if (m_text.size() > kLongestSource) return std::nullopt;
+        if (m_text.size() > kMaxSourceLength) return std::nullopt;
         const Symbolic result = sum(0);
         skip();
         if (m_failed || m_at != m_text.size()) return std::nullopt;
@@ -67,7 +67,7 @@ class Reader {
 
     Symbolic factor(int depth) {
         skip();
-        if (depth > kDeepest || m_at >= m_text.size()) return failed();
+        if (depth > kMaxDepth || m_at >= m_text.size()) return failed();
         const char c = m_text[m_at];
         if (take("(")) {
             const Symbolic inside = sum(depth + 1);

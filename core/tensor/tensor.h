@@ -96,7 +96,7 @@ class Tensor {
     std::span<std::string> mutableStrings();
 
     // Views: same storage, no copy.
-    /// Same elements, other extents (numel must agree); copies first if not contiguous.
+    /// Same elements, other dim sizes (numel must agree); copies first if not contiguous.
     base::Result<Tensor> reshaped(Shape shape) const;
     Tensor permuted(std::span<const std::size_t> axes) const;
     Tensor transposed(std::size_t a, std::size_t b) const;

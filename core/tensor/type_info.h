@@ -8,7 +8,7 @@
 
 namespace sonde::tensor {
 
-/// One extent of a shape that may not be known before a run: a number, a symbol ("N", "batch"), or nothing known.
+/// One dim size of a shape that may not be known before a run: a number, a symbol ("N", "batch"), or nothing known.
 struct Dim {
     std::int64_t value = -1;  ///< -1: not known
     std::string symbol;       ///< only when value is -1; may be empty
@@ -30,7 +30,7 @@ struct TypeInfo {
     static TypeInfo tensor(DType dtype, const Shape& shape);
     static TypeInfo of(const Value& value);
     bool isTensor() const { return kind == ValueKind::Tensor; }
-    /// The shape if every extent is a number.
+    /// The shape if every dim size is a number.
     std::optional<Shape> staticShape() const;
     /// "float32[N,64,56,56]", "float32", "[N,64]", "sequence(float32)", "?" if nothing is known.
     std::string text() const;

@@ -42,7 +42,7 @@ namespace {
 constexpr int kDepthLimit = 8;
 
 /// So many parts are named: pairs of pairs are soon a billion.
-constexpr int kMostTypes = 200;
+constexpr int kMaxTypes = 200;
 
 std::string typeTextOf(const Value& value, int depth, int& left);
 
@@ -172,7 +172,7 @@ bool identicalLists(const ValueList& a, const ValueList& b) {
 }  // namespace
 
 std::string Value::typeText() const {
-    int left = kMostTypes;
+    int left = kMaxTypes;
     return typeTextOf(*this, 0, left);
 }
 

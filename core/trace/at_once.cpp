@@ -37,7 +37,7 @@ void visitTensors(const Value& value, Visit&& visit) {
 /// Strides with which `base` shows its elements in row-major order in another shape; none if it cannot without a copy.
 std::optional<std::vector<std::int64_t>> stridesFor(const Tensor& base, const Shape& shape) {
     if (base.numel() != shape.numel() || base.numel() == 0) return std::nullopt;
-    // Runs of the base's dimensions that lie one behind the other, each cut into dimensions of the new shape, from the back.
+    // Runs of the base's dimensions that lie one after the other, each cut into dimensions of the new shape, from the back.
     std::vector<std::int64_t> strides(shape.rank(), 1);
     auto next = static_cast<std::ptrdiff_t>(shape.rank()) - 1;
     std::int64_t count = 1;
@@ -191,7 +191,7 @@ Var reformAtOnce(const Function& function, const std::vector<Var>& arguments, co
     const std::string base(graph::withoutOverload(function.op));
     const std::string display(function.display);
     if (base == "detach_" || base == "requires_grad_") return arguments.front();
-    if (!known.contains(base)) fail(display + " gives a tensor another memory: not supported");
+    if (!known.contains(base)) fail(display + " replaces the memory of a tensor: not supported");
     if (arguments.front().slot()) fail(display + " would change the shape of a module's tensor: not supported");
     std::string op = base.substr(0, base.size() - 1) + std::string(function.op.substr(base.size()));
     if (base == "transpose_" || base == "swapaxes_" || base == "swapdims_") op = "transpose.int";
@@ -239,7 +239,7 @@ Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, con
     std::erase_if(named, [](const auto& entry) { return entry.first == "out"; });
     const std::string op = out == keywords.end() ? std::string(function.op) : functionalOverload({std::string(function.domain), std::string(function.op), 0}, arguments);
     const Var made = evaluateAtOnce(Function{op, function.display, function.target, true, function.domain, 1}, arguments, named);
-    if (!tensorOf(made)) throw TraceError(TraceErrorKind::Type, std::string(function.display) + " does not give a tensor");
+    if (!tensorOf(made)) throw TraceError(TraceErrorKind::Type, std::string(function.display) + " does not return a tensor");
     const Value result = inDType(made.value(), memory->dtype(), function.display);
     if (result.tensor().shape() != memory->shape()) {
         fail("output with shape " + memory->shape().text() + " doesn't match the broadcast shape " + result.tensor().shape().text());

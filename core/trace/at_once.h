@@ -18,7 +18,7 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
 /// a type that does not fit, a tensor that shows one place in memory several times, memory that cannot be written.
 Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords);
 
-/// The operator behind an `out=` form: "add.Tensor" for "add.out" (and for itself), by the number of arguments it takes.
+/// The operator after an `out=` form: "add.Tensor" for "add.out" (and for itself), by the number of arguments it takes.
 std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& arguments);
 
 /// While it lives, these tensors (and those of modules that are read meanwhile) cannot be written on this thread.

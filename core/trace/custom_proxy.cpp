@@ -58,7 +58,7 @@ Var CustomAttribute::value() const {
 }
 
 CustomParameterProxy::CustomParameterProxy(const Var& var) : CustomProxy(var) {
-    if (!customTracer().parameterValue(node())) throw TraceError(TraceErrorKind::Assertion, text() + " is no parameter");
+    if (!customTracer().parameterValue(node())) throw TraceError(TraceErrorKind::Assertion, text() + " is not a parameter");
 }
 
 std::vector<std::int64_t> CustomParameterProxy::shape() const { return customTracer().parameterValue(node())->shape().dims(); }
@@ -117,7 +117,7 @@ namespace {
 
 Var rebuilt(const Value& spec, std::span<const Var> leaves, std::size_t& next) {
     const auto leaf = [&] {
-        if (next >= leaves.size()) throw TraceError(TraceErrorKind::Assertion, "there are more places than the " + std::to_string(leaves.size()) + " leaves");
+        if (next >= leaves.size()) throw TraceError(TraceErrorKind::Assertion, "there are more indices than the " + std::to_string(leaves.size()) + " leaves");
         return leaves[next++];
     };
     if (spec.kind() == ValueKind::Dict) {

@@ -103,10 +103,10 @@ base::Result<void> checkConcrete(const Module& root, const ConcreteArguments& co
     if (lacks.empty() && extra.empty()) return {};
     return base::usageError("AssertionError: Mismatch between the concrete values and the parameters of forward" +
                                 (lacks.empty() ? "" : "; missing: " + lacks) + (extra.empty() ? "" : "; unknown: " + extra),
-                            root.className(), "give a value for each parameter of forward, and no others");
+                            root.className(), "provide a value for each parameter of forward, and no others");
 }
 
-/// The example's type with a symbol for each extent that is neither 0 nor 1; equal extents share one.
+/// The example's type with a symbol for each dim size that is neither 0 nor 1; equal dim sizes share one.
 TypeInfo symbolicType(const Value& value, std::map<std::int64_t, std::string>& symbols) {
     TypeInfo type = TypeInfo::of(value);
     if (!type.shape) return type;

@@ -94,9 +94,9 @@ base::Error TraceError::toError(std::string where) const {
         case TraceErrorKind::Iteration:
         case TraceErrorKind::IntConversion:
         case TraceErrorKind::Length:
-            error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or give an example to follow (--example)");
+            error.withHint("make the module a leaf (--leaf CLASS), trace with --tracer robust, or provide an example to follow (--example)");
             break;
-        case TraceErrorKind::Depth: error.withHint("make a module on the way a leaf (--leaf CLASS): its inside is then not traced"); break;
+        case TraceErrorKind::Depth: error.withHint("make a module on the path a leaf (--leaf CLASS): its inside is then not traced"); break;
         case TraceErrorKind::Foreign:
             error.withHint("the exception comes from the model's own forward; --tracer robust makes the module a leaf and traces the rest");
             break;

@@ -46,7 +46,7 @@ class TraceError : public std::runtime_error {
     /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not known.
     const std::string& module() const { return m_module; }
     void setModule(const std::string& qualname, const std::string& className);
-    /// `where` stands in the error if the module is not known.
+    /// `where` is in the error if the module is not known.
     base::Error toError(std::string where) const;
     /// The same of a run: the exit status is that of a run that failed.
     base::Error toRunError(std::string where) const;

@@ -13,8 +13,8 @@ using graph::NodeId;
 
 namespace {
 
-constexpr int kDeepest = 4;
-constexpr std::size_t kLongest = 60;
+constexpr int kMaxDepth = 4;
+constexpr std::size_t kMaxLength = 60;
 
 struct Infix {
     std::string_view op;
@@ -32,9 +32,9 @@ class Writer {
     std::string node(NodeId id, int depth, bool isOperand = false) const {
         const Expr& expr = m_graph.expr(m_graph.node(id).producer);
         if (expr.kind == ExprKind::Input || expr.kind == ExprKind::GetAttr) return expr.target;
-        if (depth > kDeepest || expr.outputs.size() != 1) return m_graph.node(id).name;
+        if (depth > kMaxDepth || expr.outputs.size() != 1) return m_graph.node(id).name;
         std::string text = call(expr, depth, isOperand);
-        return text.empty() || text.size() > kLongest ? m_graph.node(id).name : text;
+        return text.empty() || text.size() > kMaxLength ? m_graph.node(id).name : text;
     }
 
   private:
@@ -121,7 +121,7 @@ std::string guardSentence(KnownUse use, const std::string& expression, const ten
         case KnownUse::Bool: return "took the branch because " + expression + " was " + (value == "0" ? "false" : "true");
         case KnownUse::Int: return "used " + expression + " as the integer " + value;
         case KnownUse::Float: return "used " + expression + " as the number " + value;
-        case KnownUse::Length: return "asked for the length of " + expression + ", which was " + value;
+        case KnownUse::Length: return "queried the length of " + expression + ", which was " + value;
         case KnownUse::Iteration: return "iterated over " + expression + ", which had " + value + (value == "1" ? " element" : " elements");
     }
     return {};

@@ -15,7 +15,7 @@ std::string originListing(const graph::InternalGraph& graph, const std::function
 /// The same as a table with a heading: index, name, op, target, module; cells are separated by tabs.
 std::string originTable(const graph::InternalGraph& graph);
 
-/// The main body in the DOT language, a cluster for each module nested by the parts of its path. Every node stands in
+/// The main body in the DOT language, a cluster for each module nested by the parts of its path. Every node is in
 /// exactly one cluster or at top level.
 std::string clusteredDot(const graph::InternalGraph& graph);
 

@@ -52,7 +52,7 @@ Var flat(const Var& base) { return callMethod(Function{"reshape", "reshape", "re
 constexpr Function kGetItem{"getitem", "getitem", "operator.getitem", true, "prim"};
 constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};
 
-/// The arguments of a view behind its base, with `first` in front.
+/// The arguments of a view after its base, with `first` in front.
 std::vector<Var> behind(const OperatorCall& call, std::vector<Var> first) {
     first.insert(first.end(), call.arguments.begin() + 1, call.arguments.end());
     return first;

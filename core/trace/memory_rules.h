@@ -18,7 +18,7 @@ enum class Link : std::uint8_t {
     Write,        ///< writes into the argument
     Reform,       ///< gives the argument another shape in place: unsqueeze_
 };
-/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument lies in memory
+/// `tracer`: whose nodes the proxies among the arguments are; null: there are none. `isPacked`: the first argument is in memory
 /// in row-major order.
 Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
 

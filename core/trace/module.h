@@ -22,7 +22,7 @@ struct ForwardParameter {
     bool keywordOnly = false;
     bool isTensor = false;                  ///< declared as one: helps to choose operators while tracing
     /// Takes what is left (Python's *args): positional arguments as a tuple or, if keywordOnly (**kwargs), named ones as a
-    /// dict. Stands behind the parameters of its kind; nothing left is an empty one.
+    /// dict. Stands after the parameters of its kind; nothing left is an empty one.
     bool collects = false;
 };
 

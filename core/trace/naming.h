@@ -15,7 +15,7 @@ bool isReservedName(std::string_view word, bool withTorchNames);
 /// Runs of characters outside [0-9A-Za-z_] become one '_'; a leading digit gets one in front.
 std::string identifierOf(std::string_view text);
 
-/// "ReLU" → "re_lu", "ConvBN2d" → "conv_bn2d": an upper-case letter behind a lower-case one starts a new word.
+/// "ReLU" → "re_lu", "ConvBN2d" → "conv_bn2d": an upper-case letter after a lower-case one starts a new word.
 std::string snakeCase(std::string_view text);
 
 /// Candidate for a node's name from a target or a function's name: "__add__" → "add", then snake case.

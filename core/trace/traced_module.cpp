@@ -21,7 +21,7 @@ std::string formText(std::string_view forwardName, const CallStructure& structur
 /// arguments.
 std::vector<Structure> structuresOf(const CallStructure& call, const std::vector<ForwardParameter>& parameters) {
     std::vector<Structure> result;
-    std::size_t positional = 1;  // behind the module
+    std::size_t positional = 1;  // after the module
     std::size_t keyword = 0;
     for (const ForwardParameter& parameter : parameters) {
         Structure& structure = result.emplace_back();
@@ -278,7 +278,7 @@ base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<M
             const Value again = traced->callForward(forwardName, args, named).toValue();
             if (const auto same = compareResults(eager, again, 1e-7); !same) {
                 base::Error error = same.error();
-                error.what = "the traced module gives another result than the module: " + error.what;
+                error.what = "the traced module returns another result than the module: " + error.what;
                 return error.at(className);
             }
         }

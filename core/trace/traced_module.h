@@ -59,7 +59,7 @@ class TracedModule final : public Module {
     /// Calls it on values. Errors: arguments of a structure that was not traced, or what failed in the run.
     base::Result<tensor::Value> run(std::vector<tensor::Value> args, std::vector<std::pair<std::string, tensor::Value>> keywords = {});
 
-    /// Nodes of this or any inner graph whose values are wanted; replaces what was set.
+    /// Nodes of this or any inner graph whose values are requested; replaces what was set.
     void setWatchPoints(std::vector<TracedNode*> nodes);
     void clearWatchPoints();
     /// In the order in which they were set, with their values of the last call.

@@ -191,7 +191,7 @@ Var Tracer::placeholder(const ForwardParameter& parameter, const std::string& ca
     if (parameter.fallback) m_graph->setArguments(expr, {std::move(fallback)});
     m_isTensor.resize(m_graph->nodeCount(), false);
     m_isTensor[node.index()] = parameter.isTensor;
-    m_memory->markPacked(node);  // what a model is run on lies in memory as it is read from files
+    m_memory->markPacked(node);  // what a model is run on is in memory as it is read from files
     if (m_follower) m_follower->inputMade(node);
     return Var::proxy(*this, node);
 }
@@ -368,7 +368,7 @@ class ModuleCallable final : public graph::Callable {
     }
 
   private:
-    /// Nobody reads the inputs of a whole program behind it: it may write to copies.
+    /// Nothing uses the inputs of a whole program after it: it may write to copies.
     static Value copied(const Value& value) {
         if (!value.isTensor() || value.tensor().dtype() == tensor::DType::String) return value;
         auto copy = value.tensor().clone();

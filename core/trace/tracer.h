@@ -42,9 +42,9 @@ class SourceSite {
 ///
 /// A leaf becomes one CallModule expr that owns a body: the operations of the leaf's own forward, so that it can be run
 /// and looked into. If the leaf itself cannot be traced, the expr holds a Callable that runs it on values instead.
-/// A leaf has no scope of its own: its call and what is in the body stand in the scope of the caller.
+/// A leaf has no scope of its own: its call and what is in the body are in the scope of the caller.
 ///
-/// One trace at a time per thread and tracer. What a trace leaves behind (origins, visited modules) is readable until
+/// One trace at a time per thread and tracer. What a trace leaves after (origins, visited modules) is readable until
 /// the next one begins.
 class Tracer {
   public:
@@ -132,7 +132,7 @@ class Tracer {
     virtual std::size_t recordedExprs() const;
     /// The node of a tensor that is a value: a read of the module's tensor, or a constant.
     virtual graph::NodeId nodeOfValue(const Var& var);
-    /// The tensor of a module of the root that lies there; null if there is none.
+    /// The tensor of a module of the root that is there; null if there is none.
     std::shared_ptr<const Slot> slotOn(const tensor::Storage& storage) const;
     /// Asked at each expr; null: nothing is known. Must outlive the trace.
     void setSourceSite(const SourceSite* site) { m_site = site; }

@@ -104,7 +104,7 @@ bool Tracer::amendLast(NodeId node, const std::vector<Var>& arguments) {
     if (order.empty() || order.back() != producer || !m_graph->node(node).users.empty()) return false;
     std::vector<Argument> amended;
     for (const Var& argument : arguments) amended.push_back(toArgument(argument));
-    if (m_graph->body(m_frames.back().body).order.back() != producer) return false;  // an argument was recorded behind it
+    if (m_graph->body(m_frames.back().body).order.back() != producer) return false;  // an argument was recorded after it
     m_graph->setArguments(producer, std::move(amended));
     return true;
 }

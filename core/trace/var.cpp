@@ -119,7 +119,7 @@ bool Var::toBool() const {
         case ValueKind::Dict: return !value().dictItems().empty();
         case ValueKind::Tensor:
             if (value().tensor().numel() == 1) return value().tensor().toDouble(0) != 0;
-            throw TraceError(TraceErrorKind::Runtime, "the truth of a tensor with " + std::to_string(value().tensor().numel()) +
+            throw TraceError(TraceErrorKind::Runtime, "the bool value of a tensor with " + std::to_string(value().tensor().numel()) +
                                                           " elements is ambiguous");
         default: return !value().isListLike() || !value().items().empty();
     }
@@ -175,7 +175,7 @@ std::vector<Var> Var::iterate() const {
 
 std::vector<Var> Var::unpack(std::size_t n) const {
     if (m_kind != Kind::Proxy && length() != n) {
-        throw TraceError(TraceErrorKind::Value, std::to_string(length()) + " values where " + std::to_string(n) + " are wanted");
+        throw TraceError(TraceErrorKind::Value, std::to_string(length()) + " values where " + std::to_string(n) + " are expected");
     }
     std::vector<Var> result;
     result.reserve(n);

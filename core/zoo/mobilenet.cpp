@@ -51,7 +51,7 @@ class SqueezeExcitation final : public Block {
 };
 
 /// y = x + inside(x) if the shape stays, else inside(x): widen by 1x1, filter each channel, narrow by 1x1.
-/// The parts stand in a Sequential called "conv" (V2) or "block" (V3).
+/// The parts are in a Sequential called "conv" (V2) or "block" (V3).
 class InvertedResidual final : public Block {
   public:
     InvertedResidual(const char* insideName, std::shared_ptr<nn::Sequential> inside, bool shortcut, bool shortcutFirst)

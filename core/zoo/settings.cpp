@@ -31,7 +31,7 @@ base::Result<Settings> Settings::parse(const std::vector<Setting>& known, std::s
         const bool isNumber = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
         if (!isNumber || !(value >= found->least && value <= found->most) || (found->whole && value != std::floor(value))) {
             return base::usageError(fmt::format("'{}' is not a value of the setting '{}'", digits, name), {},
-                                    fmt::format("{} from {:g} to {:g}; usually {:g}", found->whole ? "a whole number" : "a number",
+                                    fmt::format("{} from {:g} to {:g}; usually {:g}", found->whole ? "an integer" : "a number",
                                                 found->least, found->most, found->value));
         }
         found->value = value;

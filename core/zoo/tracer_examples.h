@@ -37,7 +37,7 @@ std::shared_ptr<nn::Module> itemAssignment(const Settings& settings);
 std::shared_ptr<nn::Module> sliceAssignment(const Settings& settings);
 /// x[x != 0] = 2.
 std::shared_ptr<nn::Module> maskAssignment(const Settings& settings);
-/// 2 x if sum(x) > 0, else -x: both branches stand in the graph.
+/// 2 x if sum(x) > 0, else -x: both branches are in the graph.
 std::shared_ptr<nn::Module> conditional(const Settings& settings);
 
 }  // namespace sonde::zoo

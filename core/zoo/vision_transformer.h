@@ -5,7 +5,7 @@
 
 namespace sonde::zoo {
 
-/// A picture cut into patches that a transformer encoder reads as a sequence behind a class token (Dosovitskiy et al.
+/// A picture cut into patches that a transformer encoder reads as a sequence after a class token (Dosovitskiy et al.
 /// 2021, arXiv:2010.11929). torchvision's names: conv_proj, class_token, encoder.layers.encoder_layer_0 …, heads.head.
 /// x [N,3,S,S] -> logits [N,classes]; S = image, divisible by patch.
 /// Settings: classes, image, patch, layers, heads, dim, mlp (width inside the blocks).

@@ -55,7 +55,7 @@ std::vector<Setting> language(double layers, double heads, double dim, double vo
 
 const std::vector<ModelEntry>& models() {
     static const std::vector<ModelEntry> table{
-        {"resnet18", "ResNet-18, the residual network of the tracer's examples: 11.7 million parameters, 1000 classes",
+        {"resnet18", "ResNet-18, a residual network: 11.7 million parameters, 1000 classes",
          resnet18, image(224), classesAndWidth()},
         {"resnet34", "ResNet-34: 21.8 million parameters, 1000 classes", resnet34, image(224), classesAndWidth()},
         {"resnet50", "ResNet-50 with bottleneck blocks: 25.6 million parameters, 1000 classes", resnet50, image(224),
@@ -76,13 +76,13 @@ const std::vector<ModelEntry>& models() {
          shufflenetV2Half, image(224), classes()},
         {"vit_b_16", "ViT-B/16, a transformer over 16x16 patches: 86.6 million parameters, 1000 classes", visionTransformer,
          image(224), vision(224, 16, 12, 12, 768, 3072, 1000)},
-        {"vit_small", "The same for 32x32 pictures: 8x8 patches, 3 layers, 4 heads, width 64, 10 classes", visionTransformer,
+        {"vit_small", "Vision transformer for 32x32 images: 8x8 patches, 3 layers, 4 heads, width 64, 10 classes", visionTransformer,
          image(32, "x", 2), vision(32, 8, 3, 4, 64, 128, 10)},
         {"unet", "U-Net of four scales with transposed convolutions: 31.0 million parameters, 2 classes", unet,
          image(128, "image"), {{"classes", 2, 1, 4096}, {"width", 64, 1, 1024}}},
         {"unet_small", "U-Net of three scales, one enlarged by interpolation: 0.12 million parameters, 3 classes", unetSmall,
          image(64, "image"), {{"classes", 3, 1, 4096}, {"width", 8, 1, 1024}}},
-        {"autoencoder", "Convolutional autoencoder for 28x28 pictures: picture and code of 16 numbers", autoencoder,
+        {"autoencoder", "Convolutional autoencoder for 28x28 images, with a code of 16 numbers", autoencoder,
          input("x", {1, 1, 28, 28}), {{"code", 16, 1, 4096}}},
         {"lstm_classifier", "Embedding, two LSTM layers and mean pooling over 120 words, 5 classes", lstmClassifier,
          tokens("tokens", 2, 15), {{"classes", 5, 1, 65536}, {"vocab", 120, 1, 1e6}, {"dim", 24, 1, 8192}, {"hidden", 32, 1, 8192}}},

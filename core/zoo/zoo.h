@@ -31,7 +31,7 @@ struct ModelEntry {
 
 /// Every built-in model, in the order of the help text.
 const std::vector<ModelEntry>& models();
-/// By name; settings behind the name are passed over.
+/// By name; settings after the name are passed over.
 const ModelEntry* find(std::string_view name);
 
 /// Builds a model, "resnet18" or "resnet18?classes=10&width=0.5", with weights from the seed (nn::initialize), in

@@ -21,7 +21,7 @@ namespace sonde::test {
 struct Coverage {
     std::size_t tensors = 0, ranks = 0, shapes = 0, wrong = 0;
     std::size_t values = 0, known = 0;             ///< of any kind; known: all that can be said of it
-    std::size_t fixed = 0;                         ///< tensors whose extents are all numbers once the inputs are known
+    std::size_t fixed = 0;                         ///< tensors whose dim sizes are all numbers once the inputs are known
     std::map<std::string, std::size_t> unknownOf;  ///< operator → its values of which not all is known
 
     void add(const Coverage& other) {
@@ -31,7 +31,7 @@ struct Coverage {
     }
 };
 
-/// Symbols and the extents that they really have.
+/// Symbols and the dim sizes that they really have.
 using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 
 /// Those of the inputs.

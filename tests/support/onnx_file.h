@@ -111,7 +111,7 @@ inline std::string graphAttribute(const std::string& name, const std::string& gr
     return data;
 }
 
-/// ValueInfoProto of a tensor; negative extents are symbols "N".
+/// ValueInfoProto of a tensor; negative dim sizes are symbols "N".
 inline std::string valueInfo(const std::string& name, int dtype, const std::vector<std::int64_t>& dims) {
     std::string shape;
     protozero::pbf_writer shapeWriter(shape);

@@ -27,6 +27,7 @@ constexpr FieldName kFields[] = {
     {"time", QueryField::Time},         {"rank", QueryField::Rank},         {"nan", QueryField::Nan},
     {"inf", QueryField::Inf},           {"zeros", QueryField::Zeros},       {"min", QueryField::Min},
     {"max", QueryField::Max},           {"mean", QueryField::Mean},         {"std", QueryField::Std},
+    {"consumers", QueryField::Readers},  // the word of the window
 };
 
 struct RelationName {
@@ -144,7 +145,7 @@ class Parser {
         if (peek() != '(') return term();
         ++m_at;
         skip();
-        if (peek() == ')') return fail("there is nothing in these brackets", begin, m_at - begin + 1);
+        if (peek() == ')') return fail("these brackets are empty", begin, m_at - begin + 1);
         Term inner = any();
         if (!inner) return nullptr;
         skip();
@@ -195,7 +196,7 @@ class Parser {
         while (end < m_text.size() && m_text[end] >= '0' && m_text[end] <= '9') ++end;
         std::uint32_t value = 0;
         const auto read = std::from_chars(m_text.data() + m_at, m_text.data() + end, value);
-        if (end == m_at || read.ec != std::errc()) return fail("'#' wants a node's number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
+        if (end == m_at || read.ec != std::errc()) return fail("'#' expects a node number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
         m_at = end;
         auto term = std::make_shared<QueryTerm>();
         term->field = QueryField::Number;
@@ -216,7 +217,7 @@ class Parser {
                 return fail("the distance must be at least 1", m_at, end - m_at);
             m_at = end + 1;
         }
-        if (atEnd() || isSpace(peek())) return fail("of which nodes?", m_at, 0, "near:conv1 or near:(op:Conv and dtype:float16)");
+        if (atEnd() || isSpace(peek())) return fail("a node or a condition is expected here", m_at, 0, "near:conv1 or near:(op:Conv and dtype:float16)");
         Term inner = one();
         if (!inner) return nullptr;
         term->parts = {inner};
@@ -244,16 +245,16 @@ class Parser {
         if (isNumeric(which) && term->compare == QueryCompare::Has && (peek() == '<' || peek() == '>' || peek() == '=' || peek() == '!'))
             term->compare = takeCompare();
         if (atEnd() || isSpace(peek()) || peek() == ')')
-            return fail("'" + std::string(m_text.substr(begin, m_at - begin)) + "' wants something after it", begin, m_at - begin);
+            return fail("'" + std::string(m_text.substr(begin, m_at - begin)) + "' needs a value", begin, m_at - begin);
         if (isNumeric(which)) return numeric(term);
         if (term->compare != QueryCompare::Has && term->compare != QueryCompare::Equal && term->compare != QueryCompare::Unequal)
-            return fail("this field is a text: it has no order", begin, m_at - begin, "use ':' or '='");
+            return fail("this field is text and has no order", begin, m_at - begin, "use ':' or '='");
         if (which == QueryField::Shape) return shape(term);
         if (which == QueryField::Attribute) return attribute(term);
         const std::size_t at = m_at;
         if (!pattern(term->pattern, term->compare != QueryCompare::Has)) return nullptr;
         if (which == QueryField::Is && std::find(std::begin(kStates), std::end(kStates), term->pattern.text) == std::end(kStates))
-            return fail("'is:' knows no '" + term->pattern.text + "'", at, m_at - at, "input, output, constant, weight, inferred, watched, reached or unused");
+            return fail("'is:' does not accept '" + term->pattern.text + "'", at, m_at - at, "input, output, constant, weight, inferred, watched, reached or unused");
         return term;
     }
 
@@ -266,10 +267,10 @@ class Parser {
         char* rest = nullptr;
         term->number = std::strtod(word.c_str(), &rest);
         const std::string unit(rest);
-        if (rest == word.c_str()) return fail("a number is wanted here", begin, end - begin, "such as 64, 1e6 or 4k");
+        if (rest == word.c_str()) return fail("a number is expected here", begin, end - begin, "such as 64, 1e6 or 4k");
         static const std::pair<const char*, double> kUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"ms", 1}, {"us", 1e-3}, {"s", 1e3}};
         const auto found = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& row) { return unit == row.first; });
-        if (found == std::end(kUnits)) return fail("'" + unit + "' is no unit", begin + (word.size() - unit.size()), unit.size(), "k, M, G, or us, ms, s for a time");
+        if (found == std::end(kUnits)) return fail("'" + unit + "' is not a unit", begin + (word.size() - unit.size()), unit.size(), "k, M, G, or us, ms, s for a time");
         term->number *= found->second;
         if (term->compare == QueryCompare::Has) term->compare = QueryCompare::Equal;
         m_at = end;
@@ -280,7 +281,7 @@ class Parser {
         const std::size_t begin = m_at;
         std::size_t end = m_at;
         while (end < m_text.size() && !isSpace(m_text[end]) && std::string_view("=<>!()\"").find(m_text[end]) == std::string_view::npos) ++end;
-        if (end == begin) return fail("an attribute's name is wanted here", begin, 1, "such as attr:kernel_shape or attr:group>1");
+        if (end == begin) return fail("the name of an attribute is expected here", begin, 1, "such as attr:kernel_shape or attr:group>1");
         term->attribute = lowered(m_text.substr(begin, end - begin));
         m_at = end;
         term->compare = takeCompare();
@@ -293,7 +294,7 @@ class Parser {
         term->number = std::strtod(text.c_str(), &rest);
         term->valueIsNumber = !text.empty() && *rest == '\0' && !term->pattern.regex;
         const bool ordered = term->compare != QueryCompare::Equal && term->compare != QueryCompare::Unequal;
-        if (ordered && !term->valueIsNumber) return fail("a number is wanted here", at, m_at - at);
+        if (ordered && !term->valueIsNumber) return fail("a number is expected here", at, m_at - at);
         return term;
     }
 
@@ -320,10 +321,10 @@ class Parser {
             const std::size_t end = std::min(inside.find(comma, at), inside.size());
             ExtentPattern extent;
             if (!readExtent(inside.substr(at, end - at), extent))
-                return fail("this is no extent of a shape", static_cast<std::size_t>(inside.data() - m_text.data()) + at, end - at,
+                return fail("this is not a dimension of a shape", static_cast<std::size_t>(inside.data() - m_text.data()) + at, end - at,
                             "a number, a symbol, *, a comparison such as >64, or ...");
             if (extent.kind == ExtentPattern::Kind::Rest && std::exchange(rest, true))
-                return fail("'...' may stand once in a shape", begin, m_at - begin);
+                return fail("'...' may occur once in a shape", begin, m_at - begin);
             term->extents.push_back(std::move(extent));
             at = end + 1;
         }
@@ -377,7 +378,7 @@ class Parser {
         out.text = lowered(m_text.substr(begin, end - begin));
         out.whole = whole || out.text.find_first_of("*?") != std::string::npos;
         m_at = end;
-        if (out.text.empty()) return fail("a text is wanted here", begin, 1), false;
+        if (out.text.empty()) return fail("text is expected here", begin, 1), false;
         return true;
     }
 

@@ -24,7 +24,7 @@ using tensor::Tensor;
 using tensor::TypeInfo;
 using tensor::Value;
 
-const char* const kWhy = "in the layout that was asked for";
+const char* const kWhy = "in the requested layout";
 
 /// Argument positions of ConvBias and of the three convolutions that it stands for.
 constexpr std::size_t kConvBiasInputs = 10;
@@ -146,7 +146,7 @@ class Converter {
     }
 
     static bool hasWholeBlocks(const std::string& packing, std::int64_t channels) {
-        // The size of the block stands at the end: "C%8".
+        // The size of the block is at the end: "C%8".
         return channels % std::stoll(packing.substr(packing.rfind('%') + 1)) == 0;
     }
 
@@ -175,7 +175,7 @@ class Converter {
         return {};
     }
 
-    /// The tensor with zeros behind it along axis 0.
+    /// The tensor with zeros after it along axis 0.
     static base::Result<Tensor> withRows(const Tensor& tensor, const Shape& wanted) {
         if (tensor.shape() == wanted) return tensor;
         SONDE_ASSIGN(Tensor more, Tensor::zeros(tensor.dtype(), wanted));
@@ -224,7 +224,7 @@ class Converter {
         return {};
     }
 
-    /// Puts an expr whose result is packed in the place of another one, with the way back behind it.
+    /// Puts an expr whose result is packed in the place of another one, with the way back after it.
     base::Result<void> replace(ExprId id, Expr made, Packed form) {
         const NodeId old = m_graph.expr(id).outputs.front();
         const std::string name = m_graph.node(old).name;

@@ -41,7 +41,7 @@ NodeId LoweredCall::tensorOf(const Argument& argument, DType dtype) {
             return scalar(argument.constant.number(), dtype != DType::Undefined ? dtype : whole ? DType::Int64 : DType::Float32);
         }
     }
-    fail("an argument is no tensor");
+    fail("an argument is not a tensor");
 }
 
 NodeId LoweredCall::tensor(std::size_t index, DType dtype) { return tensorOf(argument(index), dtype); }
@@ -53,7 +53,7 @@ std::vector<NodeId> LoweredCall::tensors(std::size_t index) {
         for (const Argument& item : list.items) nodes.push_back(tensorOf(item));
         return nodes;
     }
-    if (list.kind != Argument::Kind::Constant || !list.constant.isListLike()) fail("an argument is no list of tensors");
+    if (list.kind != Argument::Kind::Constant || !list.constant.isListLike()) fail("an argument is not a list of tensors");
     for (const Value& item : list.constant.items()) nodes.push_back(tensorOf(Argument::of(item)));
     return nodes;
 }
@@ -69,7 +69,7 @@ double LoweredCall::number(std::size_t index, double fallback) const {
     const Value& given = value(index);
     if (given.isNumber()) return given.number();
     if (given.isTensor() && given.tensor().numel() == 1) return given.tensor().toDouble(0);
-    fail("argument " + std::to_string(index) + " is no number");
+    fail("argument " + std::to_string(index) + " is not a number");
 }
 
 std::int64_t LoweredCall::integer(std::size_t index) const { return has(index) ? wholeNumber(value(index)) : 0; }
@@ -90,10 +90,10 @@ std::vector<std::int64_t> LoweredCall::integers(std::size_t index) const {
     }
     const Value& given = value(index);
     if (given.isNumber()) return {wholeNumber(given)};
-    if (!given.isListLike()) fail("argument " + std::to_string(index) + " is no list of numbers");
+    if (!given.isListLike()) fail("argument " + std::to_string(index) + " is not a list of numbers");
     std::vector<std::int64_t> numbers;
     for (const Value& item : given.items()) {
-        if (!item.isNumber()) fail("argument " + std::to_string(index) + " is no list of numbers");
+        if (!item.isNumber()) fail("argument " + std::to_string(index) + " is not a list of numbers");
         numbers.push_back(wholeNumber(item));
     }
     return numbers;
@@ -131,7 +131,7 @@ Shape LoweredCall::shapeOf(NodeId node) const {
 }
 
 const Tensor& LoweredCall::result(std::size_t index) const {
-    if (index >= m_results.size() || !m_results[index].isTensor()) fail("it gives no tensor");
+    if (index >= m_results.size() || !m_results[index].isTensor()) fail("it returns no tensor");
     return m_results[index].tensor();
 }
 
@@ -178,7 +178,7 @@ std::vector<NodeId> LoweredCall::makeAll(std::string_view name, std::vector<Node
     std::vector<std::pair<DType, Shape>> known;
     for (const TypeInfo& type : inferred->types) {
         const auto shape = type.staticShape();
-        if (!shape || type.dtype == DType::Undefined) fail("the shape that " + std::string(name) + " gives is not known");
+        if (!shape || type.dtype == DType::Undefined) fail("the shape that " + std::string(name) + " returns is not known");
         known.emplace_back(type.dtype, *shape);
     }
     return ops(name, std::move(inputs), std::move(attributes), known);
@@ -206,7 +206,7 @@ NodeId LoweredCall::constant(const Tensor& value, const std::string& name) {
     made.scope = m_graph.rootScope();
     made.target = name;
     made.isParameter = !name.empty();
-    // Bodies read it too: it stands before the operators that own them.
+    // Bodies read it too: it precedes the operators that own them.
     const std::string wanted = name.empty() ? m_baseName + "/constant" : name;
     std::string free = wanted;
     for (int number = 1; m_graph.findNode(free).valid(); ++number) free = wanted + "_" + std::to_string(number);

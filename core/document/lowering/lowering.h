@@ -70,7 +70,7 @@ class LoweredCall {
     NodeId in(std::size_t index) { return cast(tensor(index, result().dtype()), result().dtype()); }
     /// A scalar of the result's dtype.
     NodeId like(double value) { return scalar(value, result().dtype()); }
-    /// Extents of the result are not always those of this run.
+    /// Dim sizes of the result are not always those of this run.
     void opensShapes() { m_opensShapes = true; }
     bool hasOpenShapes() const { return m_opensShapes; }
 
@@ -85,7 +85,7 @@ class LoweredCall {
 
   private:
     graph::InternalGraph& m_graph;
-    graph::BodyId m_body;  ///< where its nodes stand; constants stand in the main one
+    graph::BodyId m_body;  ///< where its nodes stand; constants are in the main one
     std::map<std::pair<const void*, std::string>, NodeId>& m_constants;
     const graph::Expr& m_expr;
     std::vector<Argument> m_arguments;

@@ -107,10 +107,10 @@ Argument placed(LoweredCall& call, NodeId x, const Value& made, bool zeros) {
     if (made.isTensor()) {
         const auto whole = made.tensor().cast(DType::Int64);
         const auto packed = whole ? whole->contiguous() : whole;
-        if (!packed) LoweredCall::fail("it is no rearrangement");
+        if (!packed) LoweredCall::fail("it is not a rearrangement");
         return Argument::of(zeros ? placeWithZeros(call, x, *packed, call.dtypeOf(x)) : place(call, x, *packed, call.dtypeOf(x)));
     }
-    if (!made.isListLike()) LoweredCall::fail("it is no rearrangement");
+    if (!made.isListLike()) LoweredCall::fail("it is not a rearrangement");
     std::vector<Argument> items;
     for (const Value& item : made.items()) items.push_back(placed(call, x, item, zeros));
     return Argument::container(Argument::Kind::List, std::move(items));
@@ -164,7 +164,7 @@ Tensor placesOf(std::string_view domain, std::string_view name, const Shape& sha
     expr.op.domain = domain;
     expr.op.name = name;
     const std::vector<Value> made = counted(expr, shape, 0, DType::Int64, std::move(arguments));
-    if (!made.front().isTensor()) LoweredCall::fail("it is no place of a tensor");
+    if (!made.front().isTensor()) LoweredCall::fail("it is not an element of a tensor");
     const auto packed = made.front().tensor().contiguous();
     if (!packed) LoweredCall::fail(packed.error().what);
     return *packed;

@@ -24,7 +24,7 @@ Kind kindOf(std::string_view torch) {
 Tensor gatesInOrder(const Tensor& weights, const Kind& kind) {
     const auto packed = weights.contiguous();
     const std::size_t count = kind.gates.size();
-    if (!packed || packed->dtype() != DType::Float32 || packed->rank() < 1 || packed->dim(0) % static_cast<std::int64_t>(count) != 0) LoweredCall::fail("weights of another kind");
+    if (!packed || packed->dtype() != DType::Float32 || packed->rank() < 1 || packed->dim(0) % static_cast<std::int64_t>(count) != 0) LoweredCall::fail("unsupported weights");
     const std::size_t part = static_cast<std::size_t>(packed->numel()) / count;
     std::vector<float> ordered;
     for (std::size_t gate : kind.gates) {
@@ -73,7 +73,7 @@ std::vector<Argument> lowerRecurrent(LoweredCall& call) {
     const std::size_t perDirection = biases ? 4 : 2;
     if (layers < 1 || weights.size() != static_cast<std::size_t>(layers * directions) * perDirection) LoweredCall::fail("projections, or too few weights");
     std::vector<NodeId> states = kind.states == 2 ? call.tensors(1) : std::vector<NodeId>{call.tensor(1)};
-    if (states.size() != kind.states) LoweredCall::fail("states of another number");
+    if (states.size() != kind.states) LoweredCall::fail("a different number of states");
     NodeId x = call.tensor(0);
     const bool unbatched = call.shapeOf(x).rank() == 2;
     const bool batchFirst = !unbatched && call.flag(8);

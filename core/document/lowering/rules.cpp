@@ -84,7 +84,7 @@ Results leakyRelu(LoweredCall& call) { return one(call.op("LeakyRelu", {call.ten
 Results selu(LoweredCall& call) { return one(call.op("Selu", {call.tensor(0)})); }
 Results prelu(LoweredCall& call) {
     const NodeId x = call.tensor(0), slope = call.tensor(1);
-    // One slope for each channel stands on axis 1.
+    // One slope for each channel is on axis 1.
     std::vector<std::int64_t> dims(static_cast<std::size_t>(std::max<std::int64_t>(rankOf(call, x) - 1, 1)), 1);
     dims.front() = call.shapeOf(slope).numel();
     return one(call.op("PRelu", {x, dims.front() == 1 ? slope : call.reshaped(slope, Shape(dims))}));

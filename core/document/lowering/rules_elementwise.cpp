@@ -38,7 +38,7 @@ NodeId crosses(C& c, NodeId rest, NodeId divisor) {
     return c.make("And", {differs, c.make("Not", {c.make("Equal", {rest, c.like(0)})})});
 }
 
-/// Of floats as Python divides them: from the exact rest, for a / b may round up to the next whole number (1 // 0.1 is 9).
+/// Of floats as Python divides them: from the exact rest, for a / b may round up to the next integer (1 // 0.1 is 9).
 NodeId flooredQuotient(C& c, NodeId a, NodeId b) {
     const NodeId rest = c.make("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
     const NodeId nearly = div(c, sub(c, a, rest), b);

@@ -59,7 +59,7 @@ struct Gathering {
     NodeId indices;
     Ints order;       ///< of x's axes
     Shape first;      ///< x in this order
-    std::size_t at;   ///< where the common axes stand in the result
+    std::size_t at;   ///< where the common axes are in the result
 };
 Gathering gathering(C& c, const Shape& shape, const Picks& picks) {
     Gathering made;
@@ -85,7 +85,7 @@ Gathering gathering(C& c, const Shape& shape, const Picks& picks) {
     made.at = adjacent ? picks.axes.front() : 0;
     return made;
 }
-/// From [B…, rest…] to the result, where `at` of the rest stand before B.
+/// From [B…, rest…] to the result, where `at` of the rest precede B.
 Ints resultOrder(const Gathering& made, std::size_t rest) {
     Ints order;
     const std::size_t b = made.common.rank();
@@ -195,7 +195,7 @@ Results scatter(C& c, const char* reduction) {
     const bool hasText = !reduction && c.expr().op.name.find("reduce") != std::string::npos;
     if (hasText) {
         reduction = reductionOf(c.text(4));
-        if (!reduction || (c.count() > 5 && !c.flag(5))) C::fail("a reduction of another kind");
+        if (!reduction || (c.count() > 5 && !c.flag(5))) C::fail("an unsupported reduction");
     }
     if (reduction) attributes.set("reduction", std::string(reduction));
     return one(c.make("ScatterElements", {x, places, source}, std::move(attributes)));
@@ -282,7 +282,7 @@ Results padded(C& c, std::string mode, std::optional<double> value) {
     const NodeId x = c.tensor(0);
     const std::size_t rank = c.shapeOf(x).rank();
     const Ints pads = c.integers(1);
-    if (mode == "circular" || pads.size() > 2 * rank) C::fail("pads of another kind");
+    if (mode == "circular" || pads.size() > 2 * rank) C::fail("unsupported padding");
     Ints all(2 * rank, 0);
     for (std::size_t i = 0; i + 1 < pads.size(); i += 2) {
         const std::size_t axis = rank - 1 - i / 2;

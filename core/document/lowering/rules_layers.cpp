@@ -90,7 +90,7 @@ Results averagePool(C& c) {
     }
     return one(unbatched(c, y, x.added));
 }
-/// Window i of n out of an extent: floor(i·extent/n) to ceil((i + 1)·extent/n).
+/// Window i of n out of a dimension of that size: floor(i·size/n) to ceil((i + 1)·size/n).
 std::pair<std::int64_t, std::int64_t> adaptiveWindow(std::int64_t i, std::int64_t n, std::int64_t extent) { return {i * extent / n, ((i + 1) * extent + n - 1) / n}; }
 
 Results adaptivePool(C& c, bool isMax) {
@@ -116,7 +116,7 @@ Results adaptivePool(C& c, bool isMax) {
         const std::vector<NodeId> made = c.makeAll("MaxPool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}}, 2);
         return {Argument::of(unbatched(c, made[0], in.added)), Argument::of(unbatched(c, c.make("Mod", {made[1], c.scalar(static_cast<double>(planeOf(from)), DType::Int64)}), in.added))};
     }
-    if (isMax && c.expr().outputs.size() > 1) C::fail("places in an adaptive pool whose windows differ in size");
+    if (isMax && c.expr().outputs.size() > 1) C::fail("indices of an adaptive pool whose windows differ in size");
     // Axis by axis: the mean of means over windows of one size each is the mean of all.
     for (std::size_t i = 0; i < rank; ++i) {
         std::vector<NodeId> parts;
@@ -153,7 +153,7 @@ Results fold(C& c) {
 
 // ---- norms
 
-/// Scale and shift stand on axis 1.
+/// Scale and shift are on axis 1.
 NodeId byChannel(C& c, NodeId y, std::size_t weight, std::size_t bias) {
     Ints channel(c.shapeOf(y).rank() - 1, 1);
     channel.front() = c.shapeOf(y)[1];
@@ -331,7 +331,7 @@ Results resize(C& c, const char* mode, bool hasAlign, bool exact, bool antialias
         attributes.set("antialias", std::int64_t{1});
         attributes.set("exclude_outside", std::int64_t{1});
     }
-    // Factors that are given count, as torch has it, and not the ratio of the extents.
+    // Factors that are given count, as torch has it, and not the ratio of the dim sizes.
     const bool vec = c.expr().op.name.ends_with(".vec");
     const std::size_t at = hasAlign ? 3 : 2;
     const Shape from = c.shapeOf(x), to = c.result().shape();
@@ -351,7 +351,7 @@ Results gridSample(C& c) {
     static const char* const modes[] = {"bilinear", "nearest", "bicubic"};
     static const char* const pads[] = {"zeros", "border", "reflection"};
     const std::int64_t mode = c.integer(2), pad = c.integer(3);
-    if (mode < 0 || mode > 2 || pad < 0 || pad > 2) C::fail("sampling of another kind");
+    if (mode < 0 || mode > 2 || pad < 0 || pad > 2) C::fail("unsupported sampling");
     return one(c.make("GridSample", {c.tensor(0), c.tensor(1)}, {{"mode", std::string(modes[mode])}, {"padding_mode", std::string(pads[pad])}, {"align_corners", std::int64_t{c.flag(4)}}}));
 }
 /// torchvision's roi_align(x, rois [K,5], scale, height, width, sampling ratio, aligned); the first column is the picture.
@@ -418,7 +418,7 @@ Results embeddingBag(C& c) {
     const NodeId indices = c.tensor(1);
     if (c.shapeOf(indices).rank() != 1 || (c.count() > 8 && c.has(8) && c.integer(8) >= 0)) C::fail("bags with padding");
     const Argument& given = c.argument(2);
-    if (given.kind != Argument::Kind::Constant) C::fail("bags whose places depend on the data");
+    if (given.kind != Argument::Kind::Constant) C::fail("bags whose offsets depend on the data");
     Ints offsets;
     for (std::int64_t i = 0; i < given.constant.tensor().numel(); ++i) offsets.push_back(given.constant.tensor().toInt64(i));
     if (!c.flag(7)) offsets.push_back(c.shapeOf(indices).numel());
@@ -426,7 +426,7 @@ Results embeddingBag(C& c) {
     if (c.has(6)) rows = c.make("Mul", {rows, c.reshaped(c.tensor(6), Shape{c.shapeOf(indices).numel(), 1})});
     static const char* const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax"};
     const std::int64_t mode = c.integer(4);
-    if (mode < 0 || mode > 2) C::fail("bags of another kind");
+    if (mode < 0 || mode > 2) C::fail("unsupported bags");
     std::vector<NodeId> bags;
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
         if (offsets[i + 1] <= offsets[i]) C::fail("an empty bag");

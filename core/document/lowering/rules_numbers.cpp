@@ -1,4 +1,4 @@
-// Numbers that depend on the data: tensors of one element, whole numbers as int64, others as float64.
+// Numbers that depend on the data: tensors of one element, integers as int64, others as float64.
 
 #include "core/document/lowering/lowering.h"
 

@@ -49,7 +49,7 @@ base::Result<std::shared_ptr<const InternalGraph>> Transcriber::finish(const std
     }
     std::vector<Argument> results;
     collectResults(resolved(m_source.main().result), results);
-    if (results.empty()) return base::usageError("no tensor comes out of the model", m_source.name);
+    if (results.empty()) return base::usageError("the model returns no tensor", m_source.name);
     nameResults(results);
     // Parts of a structure have the names that the model's outputs have.
     if (results.size() > 1 && results.size() == outputNames.size()) {
@@ -176,7 +176,7 @@ std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std:
     LoweredCall call(m_s.target, m_s.constants, placed, arguments, outputs, label, m_s.body);
     try {
         std::vector<Argument> results = rule(call);
-        if (results.size() < expr.outputs.size()) throw NoLowering{"it gives fewer results"};
+        if (results.size() < expr.outputs.size()) throw NoLowering{"it returns fewer results"};
         m_s.openShapes = m_s.openShapes || call.hasOpenShapes();
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
             takeName(results[i], label, expr.outputs.size() == 1);

@@ -98,7 +98,7 @@ class Transcriber {
     bool lowerNumber(const Expr& expr, const std::string& name, const std::vector<Argument>& arguments, const Value& number);
     /// Numbers that depend on the data as what they were. False: there are none.
     bool fixNumbers(std::vector<Argument>& arguments) const;
-    /// What a leaf module does has the module's qualname but stands in its caller's scope: here it gets one of its own.
+    /// What a leaf module does has the module's qualname but is in its caller's scope: here it gets one of its own.
     Expr inModule(const Expr& expr);
     /// The node that the model has keeps its name if it was made for this call.
     void takeName(const Argument& result, const std::string& label, bool only);
@@ -113,7 +113,7 @@ class Transcriber {
     Argument resolved(const Argument& argument);
     Argument standIn(NodeId node);
     void collectResults(const Argument& argument, std::vector<Argument>& results);
-    /// Where extents depend on the data, those of this run hold for no other.
+    /// Where dim sizes depend on the data, those of this run hold for no other.
     void forgetShapes();
     /// A file's outputs are different nodes, and none of them an input or a weight.
     void nameResults(std::vector<Argument>& results);

@@ -105,7 +105,7 @@ void Transcriber::writeIf(const Expr& expr, std::size_t at, NodeId condition, st
     std::vector<DType> dtypes;
     for (const Value& value : outputs) {
         dtypes.push_back(dtypeOf(value));
-        if (dtypes.back() == DType::Undefined) throw NoLowering{"it gives no tensor"};
+        if (dtypes.back() == DType::Undefined) throw NoLowering{"it returns no tensor"};
     }
     const ExprId made = addControl(expr, "If", {Argument::of(condition)}, {{"then_branch", 0}, {"else_branch", 1}});
     const graph::BodyId outer = m_s.body;
@@ -194,7 +194,7 @@ void Transcriber::writeLoop(const Expr& expr, std::size_t at, const Argument& tr
     std::vector<DType> dtypes;
     for (std::size_t i = 0; i < state.size(); ++i) {
         const DType dtype = i < outputs.size() ? dtypeOf(outputs[i]) : DType::Undefined;
-        if (dtype == DType::Undefined) throw NoLowering{"its state is no tensor"};
+        if (dtype == DType::Undefined) throw NoLowering{"its state is not a tensor"};
         dtypes.push_back(dtype);
         arguments.push_back(Argument::of(before.cast(before.tensorOf(state[i], dtype), dtype)));
     }

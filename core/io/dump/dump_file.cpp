@@ -89,7 +89,7 @@ Tensor readTensor(const Json& entry, const std::shared_ptr<const base::MappedFil
         shape.push_back(static_cast<std::int64_t>(extent));
     }
     const auto at = entry.at(2).get<std::uint64_t>();
-    if (at > total || at % kAlignment != 0 || size > total - at) throw CodecError{base::unreadable("a tensor lies outside of its section")};
+    if (at > total || at % kAlignment != 0 || size > total - at) throw CodecError{base::unreadable("a tensor is outside its section")};
     return Tensor::onStorage(dtype, std::move(shape), tensor::Storage::view(file->bytes().data() + blob + at, size, file));
 }
 
@@ -135,7 +135,7 @@ DumpFile read(const std::shared_ptr<const base::MappedFile>& file, std::uint64_t
         offset += kTestMagic.size() + 4;
     }
     const Section graph = readSection(file, offset);
-    if (graph.header.value("format", "") != "sonde-dump") throw CodecError{base::unreadable("the first section is no graph")};
+    if (graph.header.value("format", "") != "sonde-dump") throw CodecError{base::unreadable("the first section is not a graph")};
     DumpFile dump;
     dump.graph = graphFrom(graph.header.at("graph"), graph.tensors);
     dump.outputNames = graph.header.at("outputs").get<std::vector<std::string>>();

@@ -46,12 +46,12 @@ struct WriteInfo {
 struct WriteOptions {
     NameOptions names;
     int modelVersion = kModelVersion;
-    bool append = false;  ///< behind what the file holds
+    bool append = false;  ///< after what the file holds
 };
 
 /// Errors (Usage): a graph that cannot be written, two outputs of one name; (Run) the file cannot be written.
 base::Result<WriteInfo> writeDump(const std::filesystem::path& path, const DumpFile& dump, const WriteOptions& options = {});
-/// Reads the dump that begins at `offset`; `end` (if not null) is set behind it. Errors: what is wrong; the file may hold
+/// Reads the dump that begins at `offset`; `end` (if not null) is set after it. Errors: what is wrong; the file may hold
 /// anything.
 base::Result<DumpFile> readDump(const std::filesystem::path& path, std::uint64_t offset = 0, std::uint64_t* end = nullptr);
 bool looksLikeDump(std::span<const std::byte> head);

@@ -242,7 +242,7 @@ class Decoder {
         };
         const auto number = [&](const Json& item) {
             const tensor::Value value = tm::valueFrom(item, m_tensors);
-            if (!value.isNumber()) broken("an attribute that is no number");
+            if (!value.isNumber()) broken("an attribute that is not a number");
             return value.number();
         };
         const auto tensor = [&](const Json& item) { return tm::elementAt(m_tensors, item); };

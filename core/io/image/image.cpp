@@ -19,7 +19,7 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::TypeInfo;
 
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;
 // Mean and deviation of ImageNet's training images, red first (torchvision's models use them).
 constexpr std::array<double, 3> kImageNetMean{0.485, 0.456, 0.406};
 constexpr std::array<double, 3> kImageNetDeviation{0.229, 0.224, 0.225};
@@ -57,12 +57,12 @@ std::optional<Layout> layoutOf(const TypeInfo& type, const Image& image) {
 
 std::span<const ImagePreset> imagePresets() {
     static const std::array<ImagePreset, 5> presets{{
-        {"bgr", "blue first, 0 to 255 (as the dump tool)", {}},
-        {"rgb", "red first, 0 to 255", {true, true, 1, {0, 0, 0}, {1, 1, 1}}},
-        {"unit", "red first, 0 to 1", {true, true, 1 / 255.0, {0, 0, 0}, {1, 1, 1}}},
-        {"imagenet", "red first, normalised with ImageNet's mean and deviation (torchvision)",
+        {"bgr", "BGR, x (0 to 255, as in a dump)", {}},
+        {"rgb", "RGB, x (0 to 255)", {true, true, 1, {0, 0, 0}, {1, 1, 1}}},
+        {"unit", "RGB, x / 255", {true, true, 1 / 255.0, {0, 0, 0}, {1, 1, 1}}},
+        {"imagenet", "RGB, ImageNet mean/std: (x / 255 − mean) / std",
          {true, true, 1 / 255.0, kImageNetMean, kImageNetDeviation}},
-        {"signed", "blue first, -1 to 1 (PaddleOCR)", {true, false, 1 / 255.0, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}},
+        {"signed", "BGR, x / 127.5 − 1 (PaddleOCR)", {true, false, 1 / 255.0, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}},
     }};
     return presets;
 }
@@ -119,16 +119,16 @@ Image resized(const Image& image, int width, int height) {
 Result<Tensor> imageTensor(const Image& source, const TypeInfo& type, const ImageOptions& options) {
     const std::optional<Layout> layout = layoutOf(type, source);
     if (!layout) {
-        return base::usageError("can not infer input format from shape: the input " + type.text() + " is no picture", {},
-                                "a picture fits [N,C,H,W] or [N,H,W,C] with 1 or 3 channels; give a .npy file instead");
+        return base::usageError("can not infer input format from shape: the input " + type.text() + " is not an image", {},
+                                "an image fits [N,C,H,W] or [N,H,W,C] with 1 or 3 channels; use a .npy file instead");
     }
-    if (layout->width * layout->height > kMostPixels || layout->width > 1 << 20 || layout->height > 1 << 20) {
-        return base::usageError("the input " + type.text() + " is too large for a picture");
+    if (layout->width * layout->height > kMaxPixels || layout->width > 1 << 20 || layout->height > 1 << 20) {
+        return base::usageError("the input " + type.text() + " is too large for an image");
     }
     const bool fits = layout->width == source.width && layout->height == source.height;
     if (!fits && !options.resize) {
-        return base::usageError("the picture is " + std::to_string(source.width) + "x" + std::to_string(source.height) +
-                                    ", the input wants " + std::to_string(layout->width) + "x" + std::to_string(layout->height), {}, "resize it");
+        return base::usageError("image is " + std::to_string(source.width) + "×" + std::to_string(source.height) + " (width × height) but the input expects " +
+                                    std::to_string(layout->width) + "×" + std::to_string(layout->height), {}, "resize it");
     }
     const Image image = resized(source, static_cast<int>(layout->width), static_cast<int>(layout->height));
     const Shape shape = layout->channelsFirst ? Shape{1, layout->channels, layout->height, layout->width}

@@ -76,7 +76,7 @@ std::optional<double> numberOf(std::string_view text) {
     return value;
 }
 
-/// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as extents.
+/// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as dim sizes.
 Result<RandSpec> parseRand(std::string_view item) {
     if (!item.starts_with("#rand(") || !item.ends_with(')')) return badSpec(item);
     std::string_view rest = item.substr(6, item.size() - 7);
@@ -206,7 +206,7 @@ Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t
     if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
     if (input.type.kind && !input.type.isTensor()) {
         if (kind != ItemKind::File) return plainNumber(item, input, index, options);
-        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which no image and no .npy file gives", std::string(item),
+        return usageError("input '" + input.name + "' expects " + input.type.text() + ", which neither an image nor a .npy file can provide", std::string(item),
                           "write it as text: " + input.name + ":3");
     }
     return kind == ItemKind::File ? fileValue(item, input, options) : generated(item, input, index, options);
@@ -218,7 +218,7 @@ std::string namesOf(const std::vector<InputInfo>& inputs) {
     return names;
 }
 
-/// Splits "name:data" at the first ':' behind a known input name.
+/// Splits "name:data" at the first ':' after a known input name.
 std::pair<std::optional<std::size_t>, std::string_view> splitItem(std::string_view item, const std::vector<InputInfo>& inputs) {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -282,7 +282,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
                               "write NAME:DATA; required inputs: " + namesOf(inputs));
         }
         if (!sources.items[*index].empty()) return usageError("input '" + inputs[*index].name + "' is given twice");
-        if (data.empty()) return usageError("nothing is given for input '" + inputs[*index].name + "'", std::string(item));
+        if (data.empty()) return usageError("no value for input '" + inputs[*index].name + "'", std::string(item));
         sources.items[*index] = data;
     }
     // Only now is known which inputs are left for the archives.
@@ -293,7 +293,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
     }
     const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
     if (missing == sources.items.end()) return sources;
-    return usageError("nothing is given for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
+    return usageError("no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
                       "required inputs: " + namesOf(inputs));
 }
 

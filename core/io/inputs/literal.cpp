@@ -104,7 +104,7 @@ class Parser {
         if (at() == '[') return parseList(depth);
         // The first element tells how deep all of them are.
         if (!m_depth) m_depth = depth;
-        if (*m_depth != depth) return problem("lists and numbers stand side by side");
+        if (*m_depth != depth) return problem("lists and numbers are mixed");
         if (elements.size() >= kMaxElements) return problem("more than " + std::to_string(kMaxElements) + " numbers");
         if (at() == '\'' || at() == '"') return parseString();
         const std::size_t begin = m_at;
@@ -147,7 +147,7 @@ class Parser {
         }
         ++m_at;
         if (length == 0) {
-            if (m_depth.value_or(depth + 1) != depth + 1) return problem("lists and numbers stand side by side");
+            if (m_depth.value_or(depth + 1) != depth + 1) return problem("lists and numbers are mixed");
             m_depth = depth + 1;
         }
         if (dims.size() <= depth) dims.resize(depth + 1, -1);

@@ -115,7 +115,7 @@ std::pair<std::string, std::string> splitArchiveItem(std::string_view item) {
 
 std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs) const {
     std::vector<std::string> result;
-    if (guessed) result.push_back("array '" + keys[*guessed] + "' is taken for input '" + inputs[*guessed].name + "'");
+    if (guessed) result.push_back("array '" + keys[*guessed] + "' is used for input '" + inputs[*guessed].name + "'");
     for (const std::string& key : unused) result.push_back("array '" + key + "' is not used: the model has no input of that name");
     for (const std::string& key : defaulted) result.push_back("array '" + key + "' is not used: the model has its own value for that input");
     return result;

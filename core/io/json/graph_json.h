@@ -24,7 +24,7 @@ struct JsonFailure {
 };
 
 /// The graph as one JSON object: {"format":"sonde-graph","version":1,"inputs","outputs","nodes","scopes"}. Nodes are listed
-/// in execution order, those of inner bodies behind their owner. Unknown extents are their symbol or null. Text that is
+/// in execution order, those of inner bodies after their owner. Unknown dim sizes are their symbol or null. Text that is
 /// not UTF-8 has its bad bytes replaced. If there are any, "parts" (qualname, module_class, failure, note, graph), "failures" (qualname,
 /// module_class, message) and "demanded_inputs" (names of inputs whose types only the layers tell) follow.
 std::string graphJson(const graph::InternalGraph& graph, const std::vector<JsonPart>& parts = {},

@@ -193,7 +193,7 @@ std::string textElement(const std::byte* data, const Description& description) {
     return result;
 }
 
-/// What lies in Fortran order is the transposed array in C order.
+/// What is in Fortran order is the transposed array in C order.
 Tensor inFortranOrder(const Tensor& stored) {
     std::vector<std::size_t> axes(stored.rank());
     for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = axes.size() - 1 - i;
@@ -326,7 +326,7 @@ Result<Tensor> readNpy(std::span<const std::byte> bytes, std::shared_ptr<const v
     const std::optional<Header> header = HeaderParser(text).parse();
     if (!header) return unreadable("the .npy header cannot be understood", where, "records and named fields are not supported");
     if (header->description.find('O') != std::string::npos) {
-        return unreadable("the array holds Python objects", where, "files are never executed; save it as an array of numbers");
+        return unreadable("the array contains Python objects", where, "files are never executed; save it as an array of numbers");
     }
     const std::optional<Description> description = parseDescription(header->description);
     if (!description) return unreadable("unknown element type '" + header->description + "'", where);

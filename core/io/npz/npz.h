@@ -15,7 +15,7 @@
 namespace sonde::io {
 
 /// A numpy .npz file: a zip archive of .npy arrays, stored or deflated. Keys are the entries' names without ".npy".
-/// Arrays are read when asked for; stored ones lie in the mapped file. Thread-safe.
+/// Arrays are read when asked for; stored ones are in the mapped file. Thread-safe.
 class NpzFile {
   public:
     static base::Result<NpzFile> open(const std::filesystem::path& path);

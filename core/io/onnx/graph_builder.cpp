@@ -21,10 +21,10 @@ using tensor::TypeInfo;
 
 namespace {
 
-constexpr int kMostDepth = 64;                 ///< of subgraphs and of functions that call functions
+constexpr int kMaxDepth = 64;                 ///< of subgraphs and of functions that call functions
 constexpr std::int64_t kNewestOpset = 28;       ///< of ai.onnx that is known (ONNX 1.23)
-constexpr std::int64_t kLargestOpset = 100'000;  ///< of any domain: beyond is no version but damage
-constexpr std::size_t kMostUnfolded = 300'000;  ///< functions that call functions can multiply without end
+constexpr std::int64_t kMaxOpset = 100'000;  ///< of any domain: beyond is no version but damage
+constexpr std::size_t kMaxUnfolded = 300'000;  ///< functions that call functions can multiply without end
 
 std::string functionKey(std::string_view domain, std::string_view name, std::string_view overload) {
     return std::string(canonicalDomain(domain)) + "::" + std::string(name) + "::" + std::string(overload);
@@ -43,7 +43,7 @@ GraphBuilder::GraphBuilder(Wire& wire, const ModelProto& model, TensorReader& te
     : m_wire(wire), m_model(model), m_tensors(tensors), m_work(work) {
     for (const FunctionProto& function : model.functions) {
         if (m_functions.emplace(functionKey(function.domain, function.name, function.overload), &function).second) continue;
-        m_diagnostics.push_back({base::Severity::Warning, "the model has two functions '" + shown(function.name) + "'; the first is taken", "", ""});
+        m_diagnostics.push_back({base::Severity::Warning, "the model has two functions '" + shown(function.name) + "'; the first is used", "", ""});
     }
 }
 
@@ -85,12 +85,11 @@ NameHint GraphBuilder::hintOf(const NodeProto& node, const Place& place) const {
 /// Versions that can be; newer ones than the known are only a finding.
 Result<void> GraphBuilder::checkOpsets(const OpsetImports& opsets, const std::string& where) {
     for (const auto& [domain, version] : opsets) {
-        const std::string title = domain.empty() ? "ai.onnx" : shown(domain);
-        if (version < 1 || version > kLargestOpset) return unreadable("version " + std::to_string(version) + " of the operators of " + title + " cannot be", "opset import of " + where);
+        if (version < 1 || version > kMaxOpset) return unreadable("invalid opset version " + std::to_string(version) + " for domain '" + shown(domain) + "'", "opset import of " + where);
         if (domain.empty() && version > kNewestOpset) {
             m_diagnostics.push_back({base::Severity::Warning,
-                                     "the model was written for version " + std::to_string(version) + " of ai.onnx's operators, newer than the known " + std::to_string(kNewestOpset),
-                                     "opset import of " + where, "what has changed since is not known: compare the results"});
+                                     "the model uses opset version " + std::to_string(version) + " of ai.onnx, newer than the supported " + std::to_string(kNewestOpset),
+                                     "opset import of " + where, "operators may have changed since: compare the results"});
         }
     }
     return {};
@@ -101,7 +100,7 @@ int GraphBuilder::versionOf(const std::string& domain, const NodeProto& node, co
     const auto version = place.opsets.find(domain);
     if (version != place.opsets.end()) return static_cast<int>(version->second);
     if (m_withoutVersion.insert(domain).second) {
-        m_diagnostics.push_back({base::Severity::Warning, "the model does not say which version of the operators of " + (domain.empty() ? "ai.onnx" : shown(domain)) + " it means; version 1 is taken",
+        m_diagnostics.push_back({base::Severity::Warning, "the model imports no opset for domain '" + shown(domain) + "'; version 1 is assumed",
                                  placeOf(node), "export it again if results are wrong"});
     }
     return 1;
@@ -135,7 +134,7 @@ Result<void> GraphBuilder::buildBody(const GraphProto& graph, Place& place) {
     for (const ValueInfoProto& output : graph.outputs) {
         const NodeId node = place.names.find(output.name);
         if (!node.valid()) {
-            return unreadable("nothing makes the graph's output '" + shown(output.name) + "'",
+            return unreadable("graph output '" + shown(output.name) + "' is never produced",
                               "graph '" + shown(graph.name) + "'");
         }
         results.push_back(Argument::of(node));
@@ -208,7 +207,7 @@ void GraphBuilder::collectReads(const NodeProto& node, std::vector<Bytes>& reads
     for (Bytes input : node.inputs) {
         if (!input.empty()) reads.push_back(input);
     }
-    if (depth > kMostDepth) return;
+    if (depth > kMaxDepth) return;
     for (Bytes message : node.attributes) {
         for (Bytes inner : readAttribute(m_wire, message).graphs) {
             const GraphProto graph = readGraph(m_wire, inner);
@@ -224,12 +223,12 @@ Result<std::vector<std::size_t>> GraphBuilder::sorted(const std::vector<NodeProt
         for (Bytes output : nodes[i].outputs) {
             if (output.empty()) continue;
             if (const auto [known, added] = maker.emplace(output, i); !added) {
-                if (known->second == i) return unreadable("the node makes '" + shown(output) + "' twice", placeOf(nodes[i]));
-                return unreadable("two nodes make '" + shown(output) + "'", placeOf(nodes[i]));
+                if (known->second == i) return unreadable("the node produces '" + shown(output) + "' twice", placeOf(nodes[i]));
+                return unreadable("two nodes produce '" + shown(output) + "'", placeOf(nodes[i]));
             }
         }
     }
-    std::vector<std::pair<std::size_t, std::size_t>> edges;  // from the maker to the reader
+    std::vector<std::pair<std::size_t, std::size_t>> edges;  // from the producer to the reader
     edges.reserve(nodes.size());
     std::vector<Bytes> reads;
     bool inOrder = true;
@@ -285,8 +284,8 @@ const FunctionProto* GraphBuilder::findFunction(const NodeProto& node) const {
 }
 
 Result<void> GraphBuilder::buildNode(const NodeProto& node, Place& place) {
-    if (place.call && ++m_unfolded > kMostUnfolded) {
-        return unreadable("the model's functions unfold to more than " + std::to_string(kMostUnfolded) + " operations", placeOf(node));
+    if (place.call && ++m_unfolded > kMaxUnfolded) {
+        return unreadable("the model's functions unfold to more than " + std::to_string(kMaxUnfolded) + " operations", placeOf(node));
     }
     if (node.op.empty()) return unreadable("a node has no operator", placeOf(node));
     if (const FunctionProto* function = findFunction(node)) return unfold(node, *function, place);
@@ -305,7 +304,7 @@ Result<std::vector<NodeId>> GraphBuilder::readInputs(const NodeProto& node, cons
                     inputs.push_back({});
                     continue;
                 }
-                return unreadable("the node reads '" + shown(input) + "', which nothing makes", placeOf(node));
+                return unreadable("the node reads '" + shown(input) + "', which is never produced", placeOf(node));
             }
         }
         inputs.push_back(id);
@@ -316,7 +315,7 @@ Result<std::vector<NodeId>> GraphBuilder::readInputs(const NodeProto& node, cons
 
 Result<void> GraphBuilder::define(std::string_view name, NodeId id, const NodeProto& by, Place& place) const {
     if (!place.names.nodes.emplace(name, id).second) {
-        return unreadable("two nodes make '" + shown(name) + "'", placeOf(by));
+        return unreadable("two nodes produce '" + shown(name) + "'", placeOf(by));
     }
     return {};
 }
@@ -409,7 +408,7 @@ Result<void> GraphBuilder::buildAttributes(const NodeProto& node, const Place& p
 }
 
 Result<void> GraphBuilder::buildSubgraph(ExprId owner, Bytes label, Bytes message, const Names* outer, const Place& place) {
-    if (place.depth >= kMostDepth) return unreadable("graphs nest more than " + std::to_string(kMostDepth) + " deep");
+    if (place.depth >= kMaxDepth) return unreadable("graphs nest more than " + std::to_string(kMaxDepth) + " deep");
     const GraphProto graph = readGraph(m_wire, message);
     if (m_wire.failed()) return wireError();
     Names names{outer, {}};
@@ -422,7 +421,7 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     if (std::find(m_unfolding.begin(), m_unfolding.end(), &function) != m_unfolding.end()) {
         return unreadable("function '" + shown(function.name) + "' calls itself", placeOf(node));
     }
-    if (place.depth >= kMostDepth) return unreadable("functions call each other more than 64 deep", placeOf(node));
+    if (place.depth >= kMaxDepth) return unreadable("functions call each other more than 64 deep", placeOf(node));
     SONDE_ASSIGN(const std::vector<NodeId> inputs, readInputs(node, place));
     CallAttributes attributes;
     for (Bytes message : function.attributeDefaults) {
@@ -458,7 +457,7 @@ Result<void> GraphBuilder::unfold(const NodeProto& node, const FunctionProto& fu
     for (std::size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         const NodeId made = names.find(function.outputs[i]);
-        if (!made.valid()) return unreadable("function '" + shown(function.name) + "' does not make its output '" + shown(function.outputs[i]) + "'", placeOf(node));
+        if (!made.valid()) return unreadable("function '" + shown(function.name) + "' does not produce its output '" + shown(function.outputs[i]) + "'", placeOf(node));
         const std::string wanted = place.prefix + std::string(node.outputs[i]);
         const std::string& current = m_graph.node(made).name;
         if (current.starts_with(inside.prefix) && !m_graph.findNode(wanted).valid()) {

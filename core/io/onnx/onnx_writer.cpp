@@ -102,7 +102,7 @@ class Writer {
             }
         }
         if (wrong == 0) return {};
-        return usageError(std::to_string(wrong) + " operations of the graph are none of ONNX", first,
+        return usageError(std::to_string(wrong) + " operations of the graph are not ONNX operators", first,
                           "only graphs of ONNX operators can be saved as ONNX");
     }
 
@@ -151,7 +151,7 @@ class Writer {
             } else if (argument.kind == Argument::Kind::Omitted || (argument.kind == Argument::Kind::Constant && argument.constant.isNone())) {
                 writer.add_string(1, "");
             } else {
-                return usageError("an argument of '" + expr.target + "' is no node of the graph", expr.name);
+                return usageError("an argument of '" + expr.target + "' is not a node of the graph", expr.name);
             }
         }
         for (NodeId output : expr.outputs) writer.add_string(2, m_graph.node(output).name);
@@ -253,7 +253,7 @@ class Writer {
     }
 
     Result<void> addBody(pbf_writer& writer, protozero::pbf_tag_type tag, const Expr& expr, std::size_t index, const std::string& name) {
-        if (index >= expr.bodies.size()) return usageError("attribute '" + name + "' names a body that is not there", expr.name);
+        if (index >= expr.bodies.size()) return usageError("attribute '" + name + "' names a missing body", expr.name);
         std::string bytes;
         pbf_writer graphWriter(bytes);
         SONDE_TRY(writeGraph(graphWriter, expr.bodies[index], name));

@@ -292,7 +292,7 @@ bool looksLikeModel(Bytes head, std::size_t fileSize) {
             if (key > 1000 || static_cast<int>(key & 7) != wireType(static_cast<std::uint32_t>(key >> 3))) return false;
             const std::uint64_t value = protozero::decode_varint(&at, end);
             if ((key & 7) == 2) {
-                // The length of the last field may reach behind the head; behind the file only if it is cut off, and
+                // The length of the last field may reach past the head; past the file only if it is cut off, and
                 // then the fields before it have to speak for themselves.
                 if (value > fileSize - wire.offsetOf(at)) return fields > 0;
                 if (value >= static_cast<std::uint64_t>(end - at)) return true;

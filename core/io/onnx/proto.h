@@ -11,7 +11,7 @@
 namespace sonde::io::onnx {
 
 // The messages of onnx.proto3 (IR version 13) as far as a reader needs them. Strings and inner messages point into the
-// mapped file; tensors and subgraphs stay unread until they are wanted.
+// mapped file; tensors and subgraphs stay unread until they are requested.
 
 using StringPairs = std::vector<std::pair<Bytes, Bytes>>;
 

@@ -22,9 +22,9 @@ using graph::ScopeId;
 constexpr std::string_view kScopes = "pkg.torch.onnx.name_scopes";
 constexpr std::string_view kClasses = "pkg.torch.onnx.class_hierarchy";
 constexpr std::string_view kStack = "pkg.torch.onnx.stack_trace";
-constexpr std::size_t kDeepest = 256;  ///< levels of modules; deeper ones are cut off
+constexpr std::size_t kMaxDepth = 256;  ///< levels of modules; deeper ones are cut off
 /// Of modules in all: names of a file may have more levels together than memory holds.
-constexpr std::size_t kMostScopes = 250'000;
+constexpr std::size_t kMaxScopes = 250'000;
 
 /// One step of a chain of module calls.
 struct Level {
@@ -97,7 +97,7 @@ Chain chainOfMetadata(const NameHint& hint) {
     names.pop_back();
     const std::optional<std::string_view> classes = metadataOf(hint, kClasses);
     const std::vector<std::string> classNames = classes ? pythonStrings(*classes) : std::vector<std::string>();
-    for (std::size_t i = 0; i < names.size() && chain.size() < kDeepest; ++i) {
+    for (std::size_t i = 0; i < names.size() && chain.size() < kMaxDepth; ++i) {
         Level level;
         if (i < classNames.size()) level.moduleClass = classNames[i];
         level.qualname = names[i];
@@ -143,7 +143,7 @@ class Assigner {
         return !hint.call && hint.path.starts_with('/') && !metadataOf(hint, kScopes);
     }
 
-    /// A weight that is computed (a ConstantOfShape of its extents): its name is that of a tensor, not of a place.
+    /// A weight that is computed (a ConstantOfShape of its dim sizes): its name is that of a tensor, not of a place.
     bool isWeight(const NameHint& hint) const {
         const Expr& expr = m_graph.expr(hint.expr);
         if (hint.call || hint.path.starts_with('/') || metadataOf(hint, kScopes) || expr.inputs.empty() || !expr.bodies.empty()) return false;
@@ -176,14 +176,14 @@ class Assigner {
         Chain chain;
         if (hint.path.starts_with('/')) {
             for (const TorchPaths::Call& call : m_paths.callsOf(hint.path)) {
-                if (chain.size() < kDeepest) chain.push_back({m_paths.module(call.module).qualname, "", call.number});
+                if (chain.size() < kMaxDepth) chain.push_back({m_paths.module(call.module).qualname, "", call.number});
             }
         } else if (hint.path.find('/') != std::string_view::npos) {
             std::string qualname;
             for (const std::string& segment : scopeSegments(hint.path.substr(0, hint.path.find(';')))) {
                 if (isWrapper(segment)) continue;
                 qualname += (qualname.empty() ? "" : ".") + segment;
-                if (chain.size() < kDeepest) chain.push_back({qualname, "", 0});
+                if (chain.size() < kMaxDepth) chain.push_back({qualname, "", 0});
             }
         }
         return chain;
@@ -198,7 +198,7 @@ class Assigner {
         for (const std::string& module : evidenceOf(hint.expr)) {
             if (!current.empty() && !module.starts_with(current + ".")) continue;
             std::size_t dot = current.empty() ? 0 : current.size() + 1;
-            while (dot != std::string::npos && dot < module.size() && chain.size() < kDeepest) {
+            while (dot != std::string::npos && dot < module.size() && chain.size() < kMaxDepth) {
                 dot = module.find('.', dot);
                 chain.push_back({module.substr(0, dot), "", 0});
                 if (dot != std::string::npos) ++dot;
@@ -219,7 +219,7 @@ class Assigner {
                 scope = found->second;
                 continue;
             }
-            if (m_scopes.size() >= kMostScopes) break;  // it belongs to the module around
+            if (m_scopes.size() >= kMaxScopes) break;  // it belongs to the module around
             const ScopeKey key(scope.value, level.qualname, level.call);
             scope = m_graph.addScope(scope, level.qualname, level.moduleClass, level.call);
             m_scopes.emplace(key, scope);

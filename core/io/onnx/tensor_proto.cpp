@@ -255,7 +255,7 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     const std::string location(header.location);
     if (const auto known = m_dataFiles.find(location); known != m_dataFiles.end()) return known->second;
     if (location.empty() || location.find('\0') != std::string::npos) {
-        return wrong(header, "the data is in another file, but it is not said which", message);
+        return wrong(header, "the data is in another file whose name is missing", message);
     }
     // The file may not be anywhere but in the model's folder or below, also not by way of a link (onnx.proto).
     std::error_code code;
@@ -268,7 +268,7 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
     auto file = base::MappedFile::open(path);
     if (!file) {
         return wrong(header, "the data file '" + shown(location) + "' cannot be opened: " + file.error().what, message)
-            .withHint("put the data file beside the model");
+            .withHint("put the data file into the model's folder");
     }
     m_dataFiles.emplace(location, *file);
     return *file;
@@ -277,7 +277,7 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
 Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, dataFile(header, message));
     const std::optional<std::uint64_t> offset = header.offset.empty() ? std::optional<std::uint64_t>(0) : parseNumber(header.offset);
-    if (!offset || *offset > file->sizeBytes()) return wrong(header, "the tensor lies behind the end of its data file", message);
+    if (!offset || *offset > file->sizeBytes()) return wrong(header, "the tensor is beyond the end of its data file", message);
     const std::uint64_t left = file->sizeBytes() - *offset;
     std::uint64_t length = 0;
     if (header.length.empty()) {

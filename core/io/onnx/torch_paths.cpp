@@ -114,7 +114,7 @@ void TorchPaths::findQualnames() {
             m_modules[module].evidence.insert(seen.evidence.begin(), seen.evidence.end());
         }
     }
-    // Parents stand before their children.
+    // Parents precede their children.
     for (std::size_t i = 1; i < m_modules.size(); ++i) m_modules[i].qualname = qualnameOf(m_modules[i]);
 }
 

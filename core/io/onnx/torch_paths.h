@@ -39,7 +39,7 @@ class TorchPaths {
     void add(std::string_view path, const std::vector<std::string>& evidence);
     /// Between the passes: finds calls and qualnames.
     void resolve();
-    /// Second pass: the calls that an operation stands in, outermost first, without the root.
+    /// Second pass: the calls that an operation is in, outermost first, without the root.
     std::vector<Call> callsOf(std::string_view path) const;
     const Module& module(std::size_t index) const { return m_modules[index]; }
 

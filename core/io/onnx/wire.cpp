@@ -7,9 +7,9 @@ namespace sonde::io::onnx {
 static_assert(std::endian::native == std::endian::little, "weights in files are little-endian and are used in place");
 
 std::string shown(Bytes name) {
-    constexpr std::size_t kMost = 80;
+    constexpr std::size_t kMaxLength = 80;
     std::string text;
-    for (std::size_t at = 0; at < name.size() && text.size() < kMost;) {
+    for (std::size_t at = 0; at < name.size() && text.size() < kMaxLength;) {
         const auto first = static_cast<unsigned char>(name[at]);
         const std::size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
         bool valid = length > 0 && at + length <= name.size() && first != 0x7f && first >= 0x20;
@@ -17,7 +17,7 @@ std::string shown(Bytes name) {
         text += valid ? name.substr(at, length) : "?";
         at += valid ? length : 1;
     }
-    return text.size() < kMost || text.size() >= name.size() ? text : text + "… (" + std::to_string(name.size()) + " bytes)";
+    return text.size() < kMaxLength || text.size() >= name.size() ? text : text + "… (" + std::to_string(name.size()) + " bytes)";
 }
 
 bool MessageReader::next() {
@@ -26,7 +26,7 @@ bool MessageReader::next() {
     try {
         return m_reader.next();
     } catch (const protozero::exception&) {
-        m_wire.fail("this is no protobuf field", before);
+        m_wire.fail("this is not a protobuf field", before);
         return false;
     }
 }
@@ -44,7 +44,7 @@ void MessageReader::skip() {
     try {
         m_reader.skip();
     } catch (const protozero::exception&) {
-        m_wire.fail("a protobuf field is longer than what holds it", before);
+        m_wire.fail("a protobuf field is longer than its container", before);
     }
 }
 
@@ -55,7 +55,7 @@ Bytes MessageReader::bytes() {
         const protozero::data_view view = m_reader.get_view();
         return {view.data(), view.size()};
     } catch (const protozero::exception&) {
-        m_wire.fail("a protobuf field is longer than what holds it", before);
+        m_wire.fail("a protobuf field is longer than its container", before);
         return {};
     }
 }

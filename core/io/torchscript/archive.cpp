@@ -22,7 +22,7 @@ constexpr const char* kExportHint =
 base::Result<std::shared_ptr<Archive>> Archive::open(const std::filesystem::path& path) {
     SONDE_ASSIGN(auto file, base::MappedFile::open(path));
     if (isLegacyTorchFile(file->bytes().first(std::min<std::size_t>(file->sizeBytes(), 64)))) {
-        return base::unreadable("this is a file of torch.save from before version 1.6 (not a zip archive): it holds values, no program",
+        return base::unreadable("this is a file of torch.save from before version 1.6 (not a zip archive): it has values, but no program",
                                 path.string(), kExportHint);
     }
     std::shared_ptr<Archive> archive(new Archive);
@@ -47,14 +47,14 @@ base::Error Archive::notTorchScript() const {
                                 m_place, "in Python, where the classes are: `traced = torch.jit.trace(model.eval(), example_input)` and "
                                          "`torch.jit.save(traced, \"model.pt\")`");
     }
-    return base::unreadable("this is a state dict (torch.save of tensors): it holds weights, no program", m_place, kExportHint);
+    return base::unreadable("this is a state dict (torch.save of tensors): it has weights, but no program", m_place, kExportHint);
 }
 
 base::Result<void> Archive::readRecords() {
     for (const ZipEntry& entry : m_zip->entries()) {
         if (entry.name.ends_with("/data.pkl")) m_prefix = entry.name.substr(0, entry.name.size() - 8);
     }
-    if (m_prefix.empty()) return base::unreadable("this zip archive is no PyTorch file: it has no data.pkl", m_place);
+    if (m_prefix.empty()) return base::unreadable("this zip archive is not a PyTorch file: it has no data.pkl", m_place);
     const bool hasCode = std::ranges::any_of(m_zip->entries(), [this](const ZipEntry& e) { return e.name.starts_with(m_prefix + "code/"); });
     if (!hasCode) return notTorchScript();
 
@@ -74,7 +74,7 @@ base::Result<void> Archive::readRecords() {
     }
     SONDE_ASSIGN(m_root, readRecord("data.pkl", "data/"));
     const bool isObject = m_root.kind() == ValueKind::Object && dynamic_cast<const PickledObject*>(m_root.object().get());
-    return isObject ? base::Result<void>() : base::unreadable("the archive's data is no module", m_place);
+    return isObject ? base::Result<void>() : base::unreadable("the archive's data is not a module", m_place);
 }
 
 base::Result<Value> Archive::readRecord(const std::string& record, const std::string& tensors) {
@@ -139,7 +139,7 @@ base::Diagnostics Archive::sourceFindings() const {
         const std::string problem = unit ? unit->source->problem() : std::string();
         if (problem.empty()) continue;
         findings.push_back({base::Severity::Warning, "the model's own source cannot be shown: " + problem, unit->source->file(),
-                            "nodes show their place in the archive's code instead"});
+                            "nodes show their line in the archive's code instead"});
     }
     return findings;
 }

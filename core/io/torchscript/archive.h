@@ -13,7 +13,7 @@
 
 namespace sonde::io::script {
 
-/// A TorchScript archive: its data as plain values, its sources by name. Weights are used where they lie in the file.
+/// A TorchScript archive: its data as plain values, its sources by name. Weights are used where they are in the file.
 /// Sources are parsed when they are first asked for. Not thread-safe before that.
 class Archive {
   public:

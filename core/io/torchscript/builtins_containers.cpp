@@ -111,7 +111,7 @@ bool slice(Arguments& in, ScriptValue& out) {
     const auto size = static_cast<std::int64_t>(items ? items->size() : stringOf(in[0]).size());
     const std::int64_t step = in.size() > 3 && !in[3].isNone() ? intOf(in[3]) : 1;
     if (step == 0) fail(TraceErrorKind::Value, "a slice needs a step that is not 0");
-    const std::int64_t first = step > 0 ? 0 : -1;  // the least that a bound can be
+    const std::int64_t first = step > 0 ? 0 : -1;  // the minimum that a bound can be
     const auto bound = [&](std::size_t i, std::int64_t otherwise) {
         if (in.size() <= i || in[i].isNone() || intOf(in[i]) == std::numeric_limits<std::int64_t>::max()) return otherwise;
         const std::int64_t given = intOf(in[i]);

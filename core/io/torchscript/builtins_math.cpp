@@ -100,7 +100,7 @@ bool divided(Arguments& in, ScriptValue& out) {
     return true;
 }
 
-/// Bits of a whole number moved; far moves leave 0 or the sign.
+/// Bits of an integer moved; far moves leave 0 or the sign.
 bool moved(Arguments& in, ScriptValue& out, bool left) {
     if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber() || !isInt(in[0]) || !isInt(in[1])) return false;
     const std::int64_t value = intOf(in[0]), by = intOf(in[1]);
@@ -110,7 +110,7 @@ bool moved(Arguments& in, ScriptValue& out, bool left) {
     return true;
 }
 
-/// a / b without what is behind the point.
+/// a / b without what is after the point.
 bool towardZero(Arguments& in, ScriptValue& out) {
     if (in.size() != 2 || !in[0].isNumber() || !in[1].isNumber() || !isInt(in[0]) || !isInt(in[1])) return false;
     const std::int64_t a = intOf(in[0]), b = intOf(in[1]);

@@ -130,7 +130,7 @@ bool isIdentifier(Arguments& in, ScriptValue& out) {
     return true;
 }
 
-/// Bounds as in a slice; false if the start lies behind the end of the text.
+/// Bounds as in a slice; false if the start follows the end of the text.
 bool bounded(const Arguments& in, std::size_t at, std::size_t size, std::size_t& begin, std::size_t& end) {
     const auto n = static_cast<std::int64_t>(size);
     const auto place = [&](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n); };

@@ -178,7 +178,7 @@ class Join {
     std::array<std::vector<Var>, 2> m_results;
 };
 
-/// What changed in place in either branch changes behind the If, too.
+/// What changed in place in either branch changes after the If, too.
 class JoinedChanges {
   public:
     JoinedChanges(Join& join, const std::array<Region::Changes, 2>& changes) : m_join(join), m_changes(changes) {}

@@ -41,7 +41,7 @@ bool givesDense(const std::string& op, const std::vector<ScriptValue>& arguments
                                  "positive", "lift_fresh"};
     if (fresh.contains(op)) return true;
     if (arguments.empty()) return false;
-    // Memory formats other than the plain one have a number behind the tensor.
+    // Memory formats other than the plain one have a number after the tensor.
     if (op == "contiguous") return isOrOmitted(arguments, 1, 0);
     if (op == "clone") return arguments.size() == 1 ? isDense(arguments[0]) : isNumber(arguments[1], 0) || (arguments[1].isNone() && isDense(arguments[0]));
     if (elementwise.contains(op)) return allDense(arguments);

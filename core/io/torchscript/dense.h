@@ -7,7 +7,7 @@
 
 namespace sonde::io::script {
 
-/// The tensor's elements lie one behind the other in the order of its dimensions, as far as that is known without running:
+/// The tensor's elements lie one after the other in the order of its dimensions, as far as that is known without running:
 /// a reshape of it is a view then, and contiguous() the tensor itself.
 bool isDense(const ScriptValue& value);
 /// The operator gives such a tensor for these arguments: tensors made anew, element-wise functions of dense tensors, parts of

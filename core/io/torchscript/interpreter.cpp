@@ -64,7 +64,7 @@ void countStatement() {
     if (++tStatements > limit) fail(TraceErrorKind::Runtime, "the script ran " + std::to_string(limit) + " statements without an end");
     const trace::Tracer* tracer = trace::Tracer::active();
     if (tracer && tracer->recorded() && tracer->recorded()->nodeCount() > kMaxTracedNodes) {
-        fail(TraceErrorKind::Runtime, "the script makes more than " + std::to_string(kMaxTracedNodes) + " nodes");
+        fail(TraceErrorKind::Runtime, "the script creates more than " + std::to_string(kMaxTracedNodes) + " nodes");
     }
     if (tStatements % 64 == 0 && base::stopRequested()) fail(TraceErrorKind::Runtime, "cancelled");
 }
@@ -260,7 +260,7 @@ void Interpreter::assign(const Expression& target, ScriptValue value, Environmen
             fail(TraceErrorKind::Attribute, "the attribute '" + target.text + "' of a " + typeName(object) + " cannot be set");
         }
     } else {
-        fail(TraceErrorKind::Type, "line " + std::to_string(target.line) + " assigns to what is no variable");
+        fail(TraceErrorKind::Type, "line " + std::to_string(target.line) + " assigns to something that is not a variable");
     }
 }
 

@@ -46,7 +46,7 @@ bool changesContainer(const std::string& name) {
     return names.contains(name);
 }
 
-/// A number before an operator and a tensor behind it go through functions of torch's own prelude: `1.0 - x` is
+/// A number before an operator and a tensor after it go through functions of torch's own prelude: `1.0 - x` is
 /// add(neg(x), 1.0) in the archive, `1.0 / x` is mul(reciprocal(x), 1.0). The tensor's expression; null for all else.
 const Expression* behindNumber(const Expression& expression, std::string_view inner, std::string_view prelude) {
     if (expression.parts.size() != 3 || !expression.keywords.empty()) return nullptr;
@@ -115,7 +115,7 @@ std::optional<ScriptValue> beforeNumToTensor(const Var& var) {
     return ScriptValue(Var::proxy(var.tracer(), maker.arguments.front().node));
 }
 
-/// A proxy that stands for a number: an extent, or what was computed of extents.
+/// A proxy that stands for a number: a dim size, or what was computed of dim sizes.
 bool isNumberNode(const ScriptValue& value) {
     const trace::Tracer* tracer = value.isProxy() ? &value.plain()->tracer() : nullptr;
     if (!tracer || !tracer->recorded() || tracer->isTensor(value.plain()->node())) return false;
@@ -129,7 +129,7 @@ bool isNumberNode(const ScriptValue& value) {
     return whole.kind == graph::Argument::Kind::Node && maker(whole.node).op.name == "size";
 }
 
-/// int(x), float(x), bool(x); int of a whole number is that number, for sizes are numbers already.
+/// int(x), float(x), bool(x); int of an integer is that number, for sizes are numbers already.
 ScriptValue converted(const std::string& name, const ScriptValue& value, bool recordsAll) {
     const Var var = toVar(value);
     if (var.isProxy()) {
@@ -146,7 +146,7 @@ ScriptValue converted(const std::string& name, const ScriptValue& value, bool re
         try {
             return name == "int" ? Var(static_cast<std::int64_t>(std::stoll(text))) : Var(std::stod(text));
         } catch (const std::exception&) {
-            fail(TraceErrorKind::Value, "'" + text + "' is no number");
+            fail(TraceErrorKind::Value, "'" + text + "' is not a number");
         }
     }
     return name == "int" ? Var(var.toInt()) : Var(var.toFloat());
@@ -162,7 +162,7 @@ ScriptValue rangeAsList(const std::vector<ScriptValue>& arguments) {
     return makeList(std::move(items));
 }
 
-/// "List[Tensor]" of a type that stands where a value could.
+/// "List[Tensor]" of a type that is where a value could.
 std::string typeText(const Expression& type) {
     if (type.kind != Kind::Subscript) return type.kind == Kind::None ? "NoneType" : dottedPath(type);
     std::string text = typeText(type.parts.front()) + '[';
@@ -205,7 +205,7 @@ ScriptValue Interpreter::callNamed(const std::string& name, const Expression& ex
         const ScriptValue value = argument(1);
         const std::string type = typeText(expression.parts[1]);
         if (value.list() && type == "List[Tensor]") value.list()->ofTensors = true;
-        // A tensor where a number is wanted is one.
+        // A tensor where a number is requested is one.
         if (value.cell() && (type == "int" || type == "float" || type == "bool")) return converted(type, value, recordsAll());
         return value.isProxy() && type == "Tensor" ? makeCell(*value.plain()) : value;
     }
@@ -282,7 +282,7 @@ void eraseWithReads(const Var& value) {
     }
 }
 
-/// `x[…] = value` is copy_ or fill_ into a part; for people it is one node, setitem, made when somebody reads x.
+/// `x[…] = value` is copy_ or fill_ into a part; for people it is one node, setitem, made when something uses x.
 bool assigned(const std::string& name, const std::vector<ScriptValue>& arguments) {
     const auto cell = arguments.empty() ? nullptr : cellOf(arguments.front());
     if (!cell || !trace::Tracer::active()) return false;

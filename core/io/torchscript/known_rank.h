@@ -12,7 +12,7 @@ namespace sonde::io::script {
 /// nothing if they do not say. Batches are taken to be there: whoever builds on it has to assert it.
 std::optional<std::int64_t> likelyRank(const graph::InternalGraph& graph, graph::NodeId node);
 
-/// A proxy that stands for a list of extents (x.size(), x.shape), whole or a part of it.
+/// A proxy that stands for a list of dim sizes (x.size(), x.shape), whole or a part of it.
 bool isSizeList(const trace::Var& var);
 
 /// What is recorded now is the inside of a leaf.

@@ -174,7 +174,7 @@ class LoopRecording {
     }
     const std::vector<Carried::Leaf>& leaves() const { return m_carried.leaves; }
 
-    /// Everything gets the values `vars`: the inputs of the body inside, the outputs of the loop behind it.
+    /// Everything gets the values `vars`: the inputs of the body inside, the outputs of the loop after it.
     void distribute(const std::vector<Var>& vars, std::unordered_map<std::string, ScriptValue>& env) {
         std::size_t next = 0;
         std::size_t at = 0;

@@ -9,7 +9,7 @@ namespace sonde::io::script {
 /// What is known for sure of a proxy while a script is recorded. Any other one may be a tensor as well.
 enum class NumberKind : std::uint8_t { Unknown, Number, Whole };
 
-/// Whole: an extent, a length, and what whole numbers give together. Number: an item, a quotient, int() and its kin.
+/// Whole: a dim size, a length, and what integers give together. Number: an item, a quotient, int() and its kin.
 /// Looks a few operations back, not further.
 NumberKind numberKindOf(const trace::Var& var);
 

@@ -43,7 +43,7 @@ class Machine {
         }
     }
 
-    std::size_t position() const { return m_position; }  ///< behind what was read
+    std::size_t position() const { return m_position; }  ///< after what was read
 
   private:
     base::Error wrong(const std::string& what) const {
@@ -115,7 +115,7 @@ class Machine {
     }
     base::Result<void> pushNew(Value value) { return push(std::move(value), newContainer()); }
 
-    /// The index of the first item behind the last mark, which is taken away.
+    /// The index of the first item after the last mark, which is taken away.
     base::Result<std::size_t> popMark() {
         if (m_marks.empty()) return wrong("there is no mark");
         const std::size_t start = m_marks.back();
@@ -131,14 +131,14 @@ class Machine {
         return push(Value::tuple(std::move(items)), number);
     }
 
-    /// The index of the first of the last `count` items, all behind the last mark.
+    /// The index of the first of the last `count` items, all after the last mark.
     base::Result<std::size_t> last(std::size_t count) const {
         const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
         if (m_stack.size() < floor + count) return wrong("its stack is empty");
         return m_stack.size() - count;
     }
 
-    /// Takes the items from `start` on off the stack and puts them behind those of a list.
+    /// Takes the items from `start` on off the stack and puts them after those of a list.
     base::Result<void> moveItems(std::size_t start, std::uint32_t number, ValueList& into) {
         // One by one a list must not be copied for each item; all at once nothing needs to be spare.
         if (into.empty()) into.reserve(m_stack.size() - start);
@@ -235,7 +235,7 @@ class Machine {
 
     /// The items from `start` on go into the list before them.
     base::Result<void> append(std::size_t start) {
-        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::List) return wrong("it appends to what is no list");
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::List) return wrong("it appends to something that is not a list");
         const std::uint32_t number = m_stack[start - 1].number;
         if (!m_containers[number].isOpen) return wrong("it changes a list that is already in use");
         return moveItems(start, number, m_stack[start - 1].value.items());
@@ -243,7 +243,7 @@ class Machine {
 
     /// Keys and values from `start` on go into the dict before them.
     base::Result<void> setItems(std::size_t start) {
-        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::Dict) return wrong("it sets items of what is no dict");
+        if (start == 0 || m_stack[start - 1].value.kind() != ValueKind::Dict) return wrong("it sets items of something that is not a dict");
         if ((m_stack.size() - start) % 2 != 0) return wrong("a key without a value");
         const std::uint32_t number = m_stack[start - 1].number;
         if (!m_containers[number].isOpen) return wrong("it changes a dict that is already in use");
@@ -273,7 +273,7 @@ class Machine {
         if (value.kind() == ValueKind::Object) {
             if (const auto* global = dynamic_cast<const PickledGlobal*>(value.object().get())) return global->typeName();
         }
-        return wrong("it calls what is no class or function");
+        return wrong("it calls something that is neither a class nor a function");
     }
 
     base::Result<void> stackGlobal() {
@@ -317,10 +317,10 @@ class Machine {
         SONDE_ASSIGN(Item state, pop());
         if (m_stack.empty()) return wrong("its stack is empty");
         const Item& instance = m_stack.back();
-        // An ordered dict with attributes keeps its items; they are all that is wanted of it.
+        // An ordered dict with attributes keeps its items; they are all that is asked of it.
         if (instance.value.kind() != ValueKind::Object) return {};
         auto* object = dynamic_cast<PickledObject*>(instance.value.object().get());
-        if (!object || !m_containers[instance.number].isOpen) return wrong("it sets the state of what is no new instance");
+        if (!object || !m_containers[instance.number].isOpen) return wrong("it sets the state of something that is not a new instance");
         SONDE_TRY(contain(instance.number, state));
         object->state = std::move(state.value);
         return {};

@@ -42,7 +42,7 @@ std::vector<std::int64_t> intsOf(const Value& value) {
 
 base::Error badTensor(std::string_view place) { return base::unreadable("a tensor of the archive is damaged", std::string(place)); }
 
-/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks): every element must lie in the storage.
+/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks): every element must be in the storage.
 base::Result<Value> rebuiltTensor(const Value& arguments, std::string_view place) {
     const tensor::ValueList& items = arguments.items();
     if (items.size() < 4 || items[0].kind() != ValueKind::Object || items[1].kind() != ValueKind::Int || !isInts(items[2]) || !isInts(items[3])) {

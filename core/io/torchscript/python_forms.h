@@ -28,7 +28,7 @@ std::optional<ScriptValue> asPython(const std::string& op, const std::vector<Scr
 
 /// Tracing makes `b, c, h, w = x.size()` a call size(x, i) for each name. They are told from sizes that are asked for one
 /// by one by having the same line and stack. Given the call for dimension 0: those for all dimensions, in order; empty if
-/// it stands alone or the code was not traced.
+/// it is alone or the code was not traced.
 std::vector<const Expression*> unpackedSizes(const FunctionDef& function, const Expression& first);
 
 }  // namespace sonde::io::script

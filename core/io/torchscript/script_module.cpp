@@ -75,7 +75,7 @@ std::function<Var(std::span<const Var>)> ScriptModule::forwardFunction() {
         std::vector<ScriptValue> arguments{self};
         for (const Var& var : in) {
             arguments.push_back(fromVar(var));
-            // What a model is run on lies in memory as it is read from files.
+            // What a model is run on is in memory as it is read from files.
             if (TensorCell* cell = arguments.back().cell()) cell->isDense = isOutermost;
         }
         const std::vector<ScriptValue> given(arguments.begin() + 1, arguments.end());
@@ -275,7 +275,7 @@ base::Result<std::shared_ptr<trace::Module>> makeRootModule(const std::shared_pt
     try {
         SONDE_ASSIGN(const ScriptValue root, Builder(archive).value(archive->root(), 0));
         const auto* module = root.as<std::shared_ptr<ScriptModule>>();
-        if (!module) return base::unreadable("the archive's root is no module");
+        if (!module) return base::unreadable("the archive's root is not a module");
         return std::static_pointer_cast<trace::Module>(*module);
     } catch (const TraceError& error) {
         return error.toError({});

@@ -106,7 +106,7 @@ class PartCount {
   public:
     PartCount() {
         if (s_depth == 0) s_parts = 0;
-        if (++s_parts > kMostParts || s_depth >= kDeepest) throw TraceError(TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
+        if (++s_parts > kMaxParts || s_depth >= kMaxDepth) throw TraceError(TraceErrorKind::Runtime, "a value has parts in parts beyond bounds");
         ++s_depth;
     }
     ~PartCount() { --s_depth; }
@@ -114,8 +114,8 @@ class PartCount {
     PartCount& operator=(const PartCount&) = delete;
 
   private:
-    static constexpr std::size_t kMostParts = 1'000'000;
-    static constexpr int kDeepest = 500;
+    static constexpr std::size_t kMaxParts = 1'000'000;
+    static constexpr int kMaxDepth = 500;
     static inline thread_local std::size_t s_parts = 0;
     static inline thread_local int s_depth = 0;
 };

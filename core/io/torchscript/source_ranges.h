@@ -19,7 +19,7 @@ namespace sonde::io::script {
 /// Where a piece of an archive's code comes from: a file ….py.debug_pkl (torch/csrc/jit/serialization/
 /// source_range_serialization.cpp). It holds records (offset in the .py, range), each valid up to the next one's offset;
 /// a range is a text with its file, the text's first line, and the part of the text that is meant. In the newer form
-/// texts are lists of numbers into a table of strings, in the older one they stand in each record.
+/// texts are lists of numbers into a table of strings, in the older one they are in each record.
 class SourceRanges {
   public:
     /// `pickle` is the record's content. Errors: what no such file can be.
@@ -51,7 +51,7 @@ class SourceRanges {
     std::vector<std::string> m_files;
 };
 
-/// The model's own source behind one file of an archive. Its record is read when it is first asked for: in a traced model
+/// The model's own source after one file of an archive. Its record is read when it is first asked for: in a traced model
 /// that would be the largest part of opening it, and few of the places are ever looked at. Thread-safe.
 class SourceMap {
   public:

@@ -20,7 +20,7 @@ class SourceFrame {
     /// Where the innermost call is now.
     static void at(const Statement& statement);
     static void at(const Expression& expression);
-    /// What is known of the source behind an expression of the innermost call.
+    /// What is known of the source after an expression of the innermost call.
     static SourceRanges::Place placeOf(const Expression& expression);
     /// The innermost call's function; null outside of any.
     static const FunctionDef* function();

@@ -30,7 +30,7 @@ bool hasCode(const ZipArchive& zip, const std::string& prefix) {
 
 /// torch/serialization.py, _legacy_save: pickles of a magic number, the version, the machine, the value and the list of the
 /// storages' keys; then for each key the number of elements (int64) and the elements. The value is read twice, because
-/// what the storages are stands in it, and where they are behind it.
+/// what the storages are is in it, and where they are after it.
 class LegacyFile {
   public:
     LegacyFile(std::shared_ptr<const base::MappedFile> file, std::string place) : m_file(std::move(file)), m_place(std::move(place)) {}
@@ -38,7 +38,7 @@ class LegacyFile {
     base::Result<Value> read() {
         PickleHooks plain;
         plain.call = [](const std::string& name, const Value& arguments) -> base::Result<std::optional<Value>> {
-            // Tensors cannot be made yet; they stay instances, which nobody looks at.
+            // Tensors cannot be made yet; they stay instances, which nothing observes.
             std::optional<Value> result;
             if (name == "collections.OrderedDict" && arguments.items().empty()) result = Value::dict({});
             return result;
@@ -135,7 +135,7 @@ base::Result<std::vector<std::pair<std::string, tensor::Tensor>>> readStateDict(
     } else {
         SONDE_ASSIGN(const auto zip, ZipArchive::open(file));
         const std::optional<std::string> prefix = prefixOf(*zip);
-        if (!prefix) return base::unreadable("this zip archive is no PyTorch file: it has no data.pkl", place);
+        if (!prefix) return base::unreadable("this zip archive is not a PyTorch file: it has no data.pkl", place);
         SONDE_ASSIGN(root, readZippedPickle(*zip, *prefix, std::string(kData), "data/", place));
     }
     const Value* dict = &root;
@@ -149,7 +149,7 @@ base::Result<std::vector<std::pair<std::string, tensor::Tensor>>> readStateDict(
         }
     }
     if (result.empty()) {
-        return base::unreadable("the file holds no tensors by name", place, "save the weights with `torch.save(model.state_dict(), \"weights.pt\")`");
+        return base::unreadable("the file has no named tensors", place, "save the weights with `torch.save(model.state_dict(), \"weights.pt\")`");
     }
     return result;
 }

@@ -15,7 +15,7 @@ namespace sonde::io::script {
 bool looksLikeStateDict(std::span<const std::byte> head, const std::filesystem::path& path);
 
 /// Its tensors by name, in the file's order. A dict with the entry "state_dict" or "model" (a checkpoint of a training) gives
-/// the tensors of that entry. Tensors lie in the mapped file where alignment allows.
+/// the tensors of that entry. Tensors are in the mapped file where alignment allows.
 /// Errors: a damaged file; a pickled module or anything else without named tensors.
 base::Result<std::vector<std::pair<std::string, tensor::Tensor>>> readStateDict(const std::filesystem::path& path);
 

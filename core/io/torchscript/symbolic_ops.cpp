@@ -73,7 +73,7 @@ bool onList(const std::string& name, std::vector<ScriptValue>& in, ScriptValue& 
 
 namespace {
 
-/// What an operator has computed, and extents: there is something. A parameter may be None, and so may what a branch gives.
+/// What an operator has computed, and dim sizes: there is something. A parameter may be None, and so may what a branch gives.
 bool isNeverNone(const Var& var) {
     if (isSizeList(var)) return true;
     if (!var.tracer().recorded()) return false;

@@ -417,7 +417,7 @@ class Parser {
         if (peek().kind == Token::Kind::Int) {
             result.kind = Expression::Kind::Int;
             std::uint64_t whole = 0;
-            // 2^63 stands for -2^63 behind its minus.
+            // 2^63 stands for -2^63 after its minus.
             const auto read = std::from_chars(text.data(), end, whole);
             if (read.ec != std::errc{} || whole > std::uint64_t{1} << 63U) return wrong("an integer of more than 64 bits");
             result.integer = static_cast<std::int64_t>(whole);

@@ -62,7 +62,7 @@ struct SourceUnit;
 
 struct FunctionDef {
     std::string name;
-    const SourceUnit* unit = nullptr;  ///< the file that it stands in; set by the archive
+    const SourceUnit* unit = nullptr;  ///< the file that it is in; set by the archive
     std::vector<FunctionParameter> parameters;  ///< of methods without self
     std::string self;                           ///< of methods: what their first parameter is called
     std::string result;                         ///< type as written
@@ -88,7 +88,7 @@ struct ClassDef {
 
 /// One source file of an archive.
 struct SourceUnit {
-    std::shared_ptr<const SourceMap> source;  ///< its name in the archive, and the model's own source behind it; set by the archive
+    std::shared_ptr<const SourceMap> source;  ///< its name in the archive, and the model's own source after it; set by the archive
     std::vector<ClassDef> classes;
     std::vector<FunctionDef> functions;
 };

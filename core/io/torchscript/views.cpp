@@ -1,6 +1,6 @@
 // Tensors that share memory. An in-place operator makes a new value, and every name of the memory has to mean it: a view
 // that was written is put into its base (setitem, or the step turned round), a base that was written is cut again. Both
-// are done when somebody reads, so that a graph has no nodes for what nobody sees.
+// are done when something uses, so that a graph has no nodes for what nobody sees.
 
 #include "core/io/torchscript/views.h"
 
@@ -158,7 +158,7 @@ Var put(const ViewStep& step, const Var& base, const Var& value) {
     if (step.name == "view_as_real") return call("view_as_complex", {value});
     if (step.name == "view_as_complex") return call("view_as_real", {value});
     if (step.name == "expand" || step.name == "expand_as") {
-        throw TraceError(TraceErrorKind::Runtime, "a tensor is changed in place of which several elements are one place in memory");
+        throw TraceError(TraceErrorKind::Runtime, "in-place change of a tensor whose elements share memory");
     }
     return call("view_as", {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
 }
@@ -173,7 +173,7 @@ Var putAlong(const std::vector<Step>& path, std::size_t level, const Var& base, 
 }
 
 [[noreturn]] void refuse() {
-    throw TraceError(TraceErrorKind::Runtime, "a tensor is used whose memory may have been changed in place through another one: not supported");
+    throw TraceError(TraceErrorKind::Runtime, "not supported: use of a tensor whose memory may have been changed in place through another one");
 }
 
 }  // namespace
@@ -303,7 +303,7 @@ void write(TensorCell& cell, const Var& result) {
 }
 
 void reform(const std::shared_ptr<TensorCell>& cell, const Var& result) {
-    // What it was lives on behind it: how the one comes from the other is not known.
+    // What it was lives on after it: how the one comes from the other is not known.
     auto before = std::make_shared<TensorCell>(*cell);
     before->serial = nextSerial();
     before->stale = false;

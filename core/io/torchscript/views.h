@@ -14,7 +14,7 @@ struct ViewStep {
     enum class Kind : std::uint8_t {
         Same,   ///< all of it, as it is
         Index,  ///< base[parts]; numbers, slices and `...` only
-        Call,   ///< the operator `name` with `arguments` behind the base
+        Call,   ///< the operator `name` with `arguments` after the base
         Item,   ///< element `item` of what that operator gives: chunk, split, unbind
     };
     Kind kind = Kind::Same;

@@ -115,7 +115,7 @@ Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, in
         const auto type = body.at(0).get<std::string>();
         const trace::SupportedType* supported = trace::supportedType(type);
         if (!supported || !supported->load) {
-            throw CodecError{base::unreadable("the file holds a value of type " + type, {}, "call registerSupportedType(\"" + type + "\") first")};
+            throw CodecError{base::unreadable("the file has a value of type " + type, {}, "call registerSupportedType(\"" + type + "\") first")};
         }
         return supported->load(body.at(1).get<std::string>());
     }

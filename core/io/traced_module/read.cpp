@@ -77,7 +77,7 @@ class Reader {
             }
             const auto offset = json.at("offset").get<std::uint64_t>();
             if (offset % 64 != 0 || offset > limit || size > limit || m_blob + offset > limit || size > limit - m_blob - offset) {
-                bad("a tensor lies outside of the file");
+                bad("a tensor is outside the file");
             }
             const auto storage = tensor::Storage::view(m_file->bytes().data() + m_blob + offset, size, m_file);
             m_tensors.push_back(tensor::Tensor::onStorage(*dtype, std::move(shape), storage));
@@ -101,7 +101,7 @@ class Reader {
                                               item.at("tensor").get<bool>()};
             parameter.collects = item.value("collects", false);
             const auto isBehind = [&](const auto& before) { return before.collects && before.keywordOnly == parameter.keywordOnly; };
-            if (std::ranges::any_of(parameters, isBehind)) bad("a parameter stands behind one that collects");
+            if (std::ranges::any_of(parameters, isBehind)) bad("a parameter follows one that collects");
             if (item.contains("default")) parameter.fallback = tm::valueFrom(item.at("default"), m_tensors);
             parameters.push_back(std::move(parameter));
         }
@@ -202,7 +202,7 @@ class Reader {
         if (as == ExprKind::CallMethod && args.empty()) bad("a method is called on nothing");
         TracedExpr& expr = *builder.addCall(as, target, std::move(args), std::move(keywords), std::move(operation));
         for (const Json& output : outputs) {
-            if (output.at("module").get<bool>()) bad("an operation cannot give a module");
+            if (output.at("module").get<bool>()) bad("an operation cannot return a module");
             builder.addOutput(expr, output.at("name").get<std::string>(), output.at("qualname").get<std::string>());
         }
         GraphBuilder::setOutDef(expr, tm::structureFrom(json.at("result"), m_tensors));
@@ -251,7 +251,7 @@ class Reader {
 
 base::Result<std::shared_ptr<TracedModule>> load(const std::shared_ptr<const base::MappedFile>& file) {
     const std::span<const std::byte> bytes = file->bytes();
-    if (!looksLikeTracedModule(bytes) || bytes.size() < kHeaderStart) return base::unreadable("this is no traced module file");
+    if (!looksLikeTracedModule(bytes) || bytes.size() < kHeaderStart) return base::unreadable("this is not a traced module file");
     std::uint64_t length = 0;
     for (int i = 0; i < 8; ++i) length |= static_cast<std::uint64_t>(bytes[kTracedModuleMagic.size() + static_cast<std::size_t>(i)]) << (8 * i);
     if (length > bytes.size() - kHeaderStart) return base::unreadable("the header is longer than the file");

@@ -26,7 +26,7 @@ struct SharedBytes {
 /// Thread-safe to read.
 class ZipArchive {
   public:
-    /// Reads the directory. Error if the file is no zip archive or if an entry lies outside of it.
+    /// Reads the directory. Error if the file is not a zip archive or if an entry is outside of it.
     static base::Result<std::shared_ptr<const ZipArchive>> open(const std::filesystem::path& path);
     static base::Result<std::shared_ptr<const ZipArchive>> open(std::shared_ptr<const base::MappedFile> file);
 

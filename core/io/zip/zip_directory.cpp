@@ -24,7 +24,7 @@ constexpr std::uint64_t kEndBytes = 22;
 constexpr std::uint64_t kEnd64Bytes = 56;
 constexpr std::uint64_t kLocatorBytes = 20;
 constexpr std::uint64_t kMaxComment = 0xffff;
-constexpr std::uint32_t kIn64Bits = 0xffffffff;  ///< of a size or place: it stands in the extra field
+constexpr std::uint32_t kIn64Bits = 0xffffffff;  ///< of a size or place: it is in the extra field
 
 static_assert(std::endian::native == std::endian::little, "zip archives store the lowest byte first");
 
@@ -78,7 +78,7 @@ std::optional<Directory> locate(Bytes archive) {
     return directory;
 }
 
-/// Sizes and place that are too large for the record stand in its extra field (APPNOTE 4.5.3), in this order.
+/// Sizes and place that are too large for the record are in its extra field (APPNOTE 4.5.3), in this order.
 bool readWide(Bytes extra, ZipEntry& entry) {
     std::vector<std::uint64_t*> missing;
     for (std::uint64_t* value : {&entry.size, &entry.compressedSize, &entry.header}) {
@@ -98,7 +98,7 @@ bool readWide(Bytes extra, ZipEntry& entry) {
     return true;
 }
 
-/// What an entry says must be possible. `most` is where the directory begins: data stands before it.
+/// What an entry says must be possible. `most` is where the directory begins: data precedes it.
 Result<void> check(const ZipEntry& entry, std::uint64_t most, const std::string& place) {
     const auto wrong = [&](const char* what) { return unreadable(what, place + ", entry " + entry.name); };
     if (entry.header > most || most - entry.header < kLocalHeaderBytes || entry.compressedSize > most - entry.header - kLocalHeaderBytes ||

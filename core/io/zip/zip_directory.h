@@ -12,7 +12,7 @@ namespace sonde::io {
 /// One file inside a zip archive.
 struct ZipEntry {
     std::string name;
-    std::uint64_t header = 0;          ///< where its local header starts in the archive; its data stands behind that
+    std::uint64_t header = 0;          ///< where its local header starts in the archive; its data follows that
     std::uint64_t compressedSize = 0;
     std::uint64_t size = 0;
     std::uint32_t crc = 0;
@@ -24,7 +24,7 @@ struct ZipEntry {
 /// Errors name `place`: no archive, damaged, encrypted, unknown compression, split over several files.
 base::Result<std::vector<ZipEntry>> readZipDirectory(std::span<const std::byte> archive, const std::string& place);
 
-/// Where an entry's data starts: behind its local header, whose variable parts may differ from the directory's.
+/// Where an entry's data starts: after its local header, whose variable parts may differ from the directory's.
 base::Result<std::uint64_t> zipDataOffset(std::span<const std::byte> archive, const ZipEntry& entry, const std::string& place);
 
 }  // namespace sonde::io

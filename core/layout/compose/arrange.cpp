@@ -17,19 +17,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLargestSide = 20'000;  ///< of what the metrics may say
+constexpr double kMaxSide = 20'000;  ///< of what the metrics may say
 constexpr double kWidthStep = 16;        ///< so that names of almost equal length give equal boxes
 constexpr double kPortStep = 28;         ///< between the ports of a closed item, if there is room
-constexpr double kUnderTitle = 0.4;      ///< of the first gap's height may lie beside the title
+constexpr double kUnderTitle = 0.4;      ///< of the first gap's height may be beside the title
 constexpr std::size_t kMaxNotes = 20;
 constexpr double kPassing = 3;           ///< weight of lines past other operations; of those to the next one: 8
 
 /// Whole and even, so that middles are whole as well and Graphviz, which rounds, agrees.
 double even(double side) { return 2 * std::ceil(std::clamp(std::isfinite(side) ? side : 0.0, 0.0, 1e9) / 2 - 1e-9); }
 
-double side(double value) { return std::clamp(std::isfinite(value) ? value : 0.0, 0.0, kLargestSide); }
+double side(double value) { return std::clamp(std::isfinite(value) ? value : 0.0, 0.0, kMaxSide); }
 
-/// The picture of one level and how it stands in its box.
+/// The picture of one level and how it is in its box.
 struct Inside {
     std::shared_ptr<const BoxLayout> layout;
     Point origin;  ///< of the layout within the box
@@ -78,7 +78,7 @@ class Arranger {
         return end;
     }
 
-    /// Where the port of a value stands in the border of an open item: the distance from the border's middle.
+    /// Where the port of a value is in the border of an open item: the distance from the border's middle.
     std::optional<double> portOf(std::uint32_t item, NodeId value, bool out, const std::vector<Inside>& insides) const {
         if (!value.valid()) return std::nullopt;
         const std::uint32_t levelIndex = m_draft.levelOf[item];
@@ -121,7 +121,7 @@ class Arranger {
     }
 
     /// By member: whether data that comes from outside goes through it. Constants, and what is computed from them alone, may
-    /// stand aside of those. Edges stand in the order of their readers' execution, so makers come first.
+    /// stand aside of those. Edges are in the order of their readers' execution, so producers come first.
     std::vector<bool> flowOf(const Level& level) const {
         std::vector<bool> flows(level.members.size(), false);
         for (std::size_t i = 0; i < flows.size(); ++i) flows[i] = isSource(m_draft.items[level.members[i]].what.kind);

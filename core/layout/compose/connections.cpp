@@ -114,7 +114,7 @@ class Connector {
         return block.parent == kNone ? nullptr : &m_draft.blocks[block.parent];
     }
 
-    /// Whether an expr stands in a block that another block stands for.
+    /// Whether an expr is in a block that another block stands for.
     bool isBehind(ExprId expr) const {
         for (const FoldedBlock* block = blockOf(expr); block; block = around(*block))
             if (!block->shown) return true;
@@ -260,7 +260,7 @@ class Connector {
         }
     }
 
-    /// A reader that would have stubs only keeps the line from its nearest maker, if that is near: else the blocks of a
+    /// A reader that would have stubs only keeps the line from its nearest producer, if that is near: else the blocks of a
     /// dense network, which read nothing but hubs, would fall apart.
     void keepTheFlow(const std::vector<Span>& spans, std::vector<bool>& isCut) const {
         std::vector<std::uint32_t> nearest(m_draft.items.size(), kNone);

@@ -17,7 +17,7 @@ struct Connection {
     NodeId value;
     std::uint32_t from = kNone;  ///< index of an item
     std::uint32_t to = kNone;
-    std::uint32_t order = 0;  ///< among all: by the readers' execution, then by their arguments
+    std::uint32_t order = 0;  ///< among all: by the consumers' execution, then by their arguments
 };
 
 /// Marks the number of a port in a level's border.

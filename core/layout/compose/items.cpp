@@ -116,7 +116,7 @@ class ItemFinder {
         return true;
     }
 
-    /// Exprs of the blocks of folded runs: who stands in which, and the items of those that are shown for all.
+    /// Exprs of the blocks of folded runs: who is in which, and the items of those that are shown for all.
     void joinBlocks() {
         if (m_folded.empty()) return;
         m_draft.blockOf.assign(m_graph.exprCount(), kNone);

@@ -8,8 +8,8 @@ namespace sonde::layout::compose {
 namespace {
 
 using Mask = std::uint64_t;  ///< a bit for each port
-constexpr std::size_t kMostPorts = 64;
-constexpr std::size_t kMostArguments = 16;
+constexpr std::size_t kMaxPorts = 64;
+constexpr std::size_t kMaxArguments = 16;
 
 /// In which order values are read at one level: as arguments of what reads them, or what is computed from them.
 class ArgumentOrder {
@@ -38,7 +38,7 @@ class ArgumentOrder {
         Mask reached = 0;  ///< the ports that it comes from
     };
 
-    /// Edges stand in the order of their readers' execution: what a reader gives is known when its own readers come.
+    /// Edges are in the order of their readers' execution: what a reader gives is known when its own readers come.
     template <typename PortOf>
     void compareArguments(PortOf portOf) {
         std::vector<Mask> reached(m_level.members.size(), 0);
@@ -49,7 +49,7 @@ class ArgumentOrder {
             const Mask mask = port < m_left.size() ? Mask{1} << port : edge.from < reached.size() ? reached[edge.from] : 0;
             reached[edge.to] |= mask;
             auto& list = arguments[edge.to];
-            if (mask == 0 || list.size() >= kMostArguments) continue;
+            if (mask == 0 || list.size() >= kMaxArguments) continue;
             const Argument added{placeOf(edge), mask};
             for (const Argument& other : list) {
                 if (other.place < added.place) compare(other.reached, added.reached);
@@ -100,7 +100,7 @@ std::vector<std::uint32_t> rearrange(std::vector<NodeId>& ports, const std::vect
 
 void orderIn(const Draft& draft, Level& level) {
     const std::size_t count = level.portsIn.size();
-    if (count < 2 || count > kMostPorts) return;
+    if (count < 2 || count > kMaxPorts) return;
     const ArgumentOrder order(draft, level, count, [&](const LevelEdge& edge) { return edge.from & kPortIn ? edge.from & ~kPortIn : count; });
     const std::vector<std::uint32_t> place = rearrange(level.portsIn, order.sorted());
     for (LevelEdge& edge : level.edges) {
@@ -108,7 +108,7 @@ void orderIn(const Draft& draft, Level& level) {
     }
 }
 
-/// What comes out of a module stands in the order in which the level around reads it.
+/// What comes out of a module is in the order in which the level around reads it.
 void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector<std::uint32_t>& leaving) {
     const std::uint32_t item = around.members[slot], inside = draft.levelOf[item];
     std::vector<NodeId> values;
@@ -117,13 +117,13 @@ void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector
     } else {
         for (const std::uint32_t i : leaving) {
             const LevelEdge& edge = around.edges[i];
-            if (edge.fromPlace.count > kMostPorts) return;
+            if (edge.fromPlace.count > kMaxPorts) return;
             values.resize(edge.fromPlace.count);
             values[edge.fromPlace.index] = edge.value;
         }
     }
     const std::size_t count = values.size();
-    if (count < 2 || count > kMostPorts) return;
+    if (count < 2 || count > kMaxPorts) return;
     const ArgumentOrder order(draft, around, count, [&](const LevelEdge& edge) -> std::size_t {
         if (edge.from != slot) return count;
         const NodeId value = inside == kNone ? edge.value : edge.fromPort;
@@ -142,14 +142,14 @@ void orderOut(Draft& draft, Level& around, std::uint32_t slot, const std::vector
 }
 
 void orderOutOf(Draft& draft, Level& level) {
-    constexpr std::size_t kMostWork = 4'000'000;  // modules with several values times edges
+    constexpr std::size_t kMaxWork = 4'000'000;  // modules with several values times edges
     std::vector<std::vector<std::uint32_t>> leaving(level.members.size());
     for (std::uint32_t i = 0; i < level.edges.size(); ++i) {
         const std::uint32_t from = level.edges[i].from;
         if (from < leaving.size() && draft.items[level.members[from]].what.kind == ItemKind::Module) leaving[from].push_back(i);
     }
     const auto several = std::count_if(leaving.begin(), leaving.end(), [](const auto& edges) { return edges.size() > 1; });
-    if (static_cast<std::size_t>(several) * level.edges.size() > kMostWork) return;
+    if (static_cast<std::size_t>(several) * level.edges.size() > kMaxWork) return;
     for (std::uint32_t slot = 0; slot < leaving.size(); ++slot) {
         if (leaving[slot].size() > 1) orderOut(draft, level, slot, leaving[slot]);
     }

@@ -14,7 +14,7 @@ namespace {
 using Index = std::uint32_t;
 constexpr double kSlack = 0.01;
 
-/// What lies between two heights without a box across them.
+/// What is between two heights without a box across them.
 struct Band {
     double top = 0, bottom = 0;
     std::vector<Index> boxes;
@@ -67,7 +67,7 @@ class Aligner {
         return std::min(static_cast<std::size_t>(found - m_bands.begin()), m_bands.size() - 1);
     }
 
-    /// A segment that lies in a band goes with it, and one that lies in a gap can be bent there; any other holds together
+    /// A segment that is in a band goes with it, and one that is in a gap can be bent there; any other holds together
     /// what it passes.
     void findCuts() {
         std::vector<int> held(m_bands.size() + 1, 0);  // by band: edges that begin less those that end to hold the gap above

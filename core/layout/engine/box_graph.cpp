@@ -51,13 +51,13 @@ base::Result<void> validate(const BoxGraph& graph) {
     }
     bool good = sane(graph.nodeSep) && sane(graph.rankSep);
     for (const Box& box : graph.boxes) good = good && sane(box.width) && sane(box.height) && box.pin <= Pin::Last;
-    if (!good) return base::unreadable("the graph to lay out holds a size that is negative, huge or not a number");
+    if (!good) return base::unreadable("the graph to lay out has a size that is negative, huge or not a number");
     for (const BoxEdge& edge : graph.edges) {
         if (edge.from >= graph.boxes.size() || edge.to >= graph.boxes.size()) {
-            return base::unreadable("the graph to lay out holds an edge without a box at its end");
+            return base::unreadable("the graph to lay out has an edge without a box at its end");
         }
         if (!sanePort(edge.fromPort) || !sanePort(edge.toPort) || !sane(edge.weight)) {
-            return base::unreadable("the graph to lay out holds a port or weight that is not a number");
+            return base::unreadable("the graph to lay out has a port or weight that is not a number");
         }
     }
     return {};
@@ -90,7 +90,7 @@ std::vector<std::byte> encode(const BoxGraph& graph) {
 
 base::Result<BoxGraph> decodeGraph(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
-    if (in.get<std::uint32_t>() != kGraphMagic) return base::unreadable("these bytes are no graph to lay out");
+    if (in.get<std::uint32_t>() != kGraphMagic) return base::unreadable("these bytes are not a graph to lay out");
     BoxGraph graph;
     graph.direction = in.get<std::uint8_t>() == 0 ? Direction::TopDown : Direction::LeftRight;
     graph.nodeSep = in.get<double>();
@@ -139,7 +139,7 @@ std::vector<std::byte> encode(const BoxLayout& layout) {
 
 base::Result<BoxLayout> decodeLayout(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
-    if (in.get<std::uint32_t>() != kLayoutMagic) return base::unreadable("these bytes are no layout");
+    if (in.get<std::uint32_t>() != kLayoutMagic) return base::unreadable("these bytes are not a layout");
     BoxLayout layout;
     layout.engine = in.get<std::uint8_t>() == 0 ? Engine::Graphviz : Engine::Layered;
     layout.note = in.getText();

@@ -17,7 +17,7 @@ namespace sonde::layout {
 
 enum class Direction : std::uint8_t { TopDown, LeftRight };
 
-/// Where a box may stand in the direction of the flow. First boxes stand in their order, and so do Last ones.
+/// Where a box may be in the direction of the flow. First boxes are in their order, and so are Last ones.
 enum class Pin : std::uint8_t { Free, First, Last };
 
 struct Box {

@@ -8,11 +8,11 @@
 
 namespace sonde::layout {
 
-/// What stands before every message between Sonde and its layout helper, both ways: a request is an encoded BoxGraph,
+/// What precedes every message between Sonde and its layout helper, both ways: a request is an encoded BoxGraph,
 /// a reply an encoded BoxLayout with the request's number, or an error message.
 struct FrameHeader {
     static constexpr std::uint32_t kMagic = 0x46594c53;  // "SLYF"
-    static constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
+    static constexpr std::uint64_t kMaxSize = std::uint64_t{256} << 20;
     enum Kind : std::uint32_t { Request = 1, Reply = 2, Failure = 3 };
 
     std::uint32_t magic = kMagic;
@@ -21,7 +21,7 @@ struct FrameHeader {
     std::uint64_t size = 0;      ///< bytes that follow
     std::uint64_t budgetMs = 0;  ///< Request: the helper ends itself after this time
 
-    bool sane() const { return magic == kMagic && kind >= Request && kind <= Failure && size <= kLargest; }
+    bool sane() const { return magic == kMagic && kind >= Request && kind <= Failure && size <= kMaxSize; }
 };
 using FrameBytes = std::array<std::byte, sizeof(FrameHeader)>;
 

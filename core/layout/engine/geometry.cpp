@@ -11,7 +11,7 @@ double distance(Point a, Point b) { return std::hypot(b.x - a.x, b.y - a.y); }
 
 Point between(Point a, Point b, double t) { return {a.x + (b.x - a.x) * t, a.y + (b.y - a.y) * t}; }
 
-/// Whether a straight line has a point in a rectangle: what of it lies between each pair of sides (Liang, Barsky 1984).
+/// Whether a straight line has a point in a rectangle: what of it is between each pair of sides (Liang, Barsky 1984).
 bool lineMeets(Point a, Point b, const Rect& rect) {
     double low = 0, high = 1;
     auto cut = [&](double from, double to, double least, double most) {

@@ -44,7 +44,7 @@ struct Rect {
 Rect united(const Rect& a, const Rect& b);
 
 /// A curve in one piece: cubic Bézier segments that share their ends. `points` holds 3n+1 of them for n segments
-/// (on-curve, control, control, on-curve, …); a straight line is a segment whose controls lie at its thirds.
+/// (on-curve, control, control, on-curve, …); a straight line is a segment whose controls are at its thirds.
 struct Path {
     std::vector<Point> points;
 

@@ -4,7 +4,7 @@
 
 namespace sonde::layout {
 
-/// Where a box stands in the height of its rank, top-down: small boxes beside a much taller one stand at the rank's top,
+/// Where a box is in the height of its rank, top-down: small boxes beside a much taller one are at the rank's top,
 /// near what they read, or at its bottom, near their readers, if they read nothing.
 enum class Stand : std::uint8_t { Middle, Top, Bottom };
 Stand standOf(double boxHeight, double rankHeight, double rankSep, bool reads, bool isRead);

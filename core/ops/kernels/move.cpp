@@ -49,7 +49,7 @@ base::Result<std::vector<std::int64_t>> indexList(const Tensor& indices, std::in
         std::int64_t at = indices.dtype() == DType::Int64   ? indices.data<std::int64_t>()[i]
                           : indices.dtype() == DType::Int32 ? indices.data<std::int32_t>()[i]
                                                             : indices.toInt64(i);
-        if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside an extent of " + std::to_string(extent));
+        if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
         result[static_cast<std::size_t>(i)] = at < 0 ? at + extent : at;
     }
     return result;
@@ -272,7 +272,7 @@ base::Result<std::vector<std::int64_t>> slicePositions(const Tensor& x, const Te
         for (std::size_t d = 0; d < depth; ++d) {
             const std::int64_t extent = x.dim(batchDims + d);
             std::int64_t at = indices.toInt64(row * static_cast<std::int64_t>(depth) + static_cast<std::int64_t>(d));
-            if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside an extent of " + std::to_string(extent));
+            if (at < -extent || at >= extent) return opError("index " + std::to_string(at) + " is outside a dimension of size " + std::to_string(extent));
             position = position * extent + (at < 0 ? at + extent : at);
         }
         positions[static_cast<std::size_t>(row)] = position;

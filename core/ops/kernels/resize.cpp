@@ -88,7 +88,7 @@ base::Result<std::vector<Taps>> tapsOf(const AxisResize& axis, const ResizeOptio
     if (axis.output == 0) return all;
     if (axis.input < 1 && axis.output > 0) return opError("an empty axis cannot be resized");
     if (!(axis.scale > 1e-6)) return opError("scale " + std::to_string(axis.scale) + " is not positive");
-    if (tapBytes(axis, options) > static_cast<double>(tensor::memoryLimit()) / 4) return opError("an extent of " + std::to_string(axis.output) + " is too large");
+    if (tapBytes(axis, options) > static_cast<double>(tensor::memoryLimit()) / 4) return opError("a dimension of size " + std::to_string(axis.output) + " is too large");
     const auto last = static_cast<double>(axis.input - 1);
     for (std::int64_t i = 0; i < axis.output; ++i) {
         SONDE_ASSIGN(const double x, originalCoordinate(axis, options, i));

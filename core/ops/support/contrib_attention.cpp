@@ -82,7 +82,7 @@ std::pair<Tensor, Tensor> attendHeads(Eager& e, const HeadAttention& attention) 
 Tensor splitHeads(Eager& e, const Tensor& x, std::int64_t heads, const Tensor& bias, std::int64_t offset) {
     Tensor full = widened(e, x);
     const HeadLayout layout = e.get(headLayoutOf(full, heads));
-    if (!layout.packed) e.fail("wants [batch, sequence, hidden], but found " + x.typeText());
+    if (!layout.packed) e.fail("expects [batch, sequence, hidden], but found " + x.typeText());
     if (bias.defined()) {
         if (bias.rank() != 1 || offset + full.dim(2) > bias.dim(0)) e.fail("bias " + bias.typeText() + " does not fit");
         full = e("add.Tensor", full, widened(e, e.get(bias.sliced(0, offset, full.dim(2)).contiguous())));

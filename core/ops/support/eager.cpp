@@ -48,7 +48,7 @@ Tensor Eager::tensorOf(const Value& value) const {
 Tensor Eager::taken() const {
     std::vector<Value> outputs = m_context.takeOutputs();
     m_context.setOutputs(std::vector<Value>(outputs.size()));
-    if (outputs.empty()) fail("nobody reads the result");
+    if (outputs.empty()) fail("the result is unused");
     return tensorOf(outputs.front());
 }
 

@@ -17,7 +17,7 @@ std::int64_t blocksOf(std::int64_t extent, std::int64_t block) { return extent /
 }  // namespace
 
 base::Result<Packing> Packing::parse(std::string_view text) {
-    const auto wrong = [&] { return base::usageError("'" + std::string(text) + "' is no packing", {}, "for example: NCHW -> N C/8 H W C%8"); };
+    const auto wrong = [&] { return base::usageError("'" + std::string(text) + "' is not a packing", {}, "for example: NCHW -> N C/8 H W C%8"); };
     const std::size_t arrow = text.find(" -> ");
     if (arrow == std::string_view::npos) return wrong();
     const std::string_view letters = text.substr(0, arrow);
@@ -61,7 +61,7 @@ base::Result<Shape> Packing::packedShape(const Shape& plain) const {
     for (const Axis& axis : m_axes) {
         const std::int64_t extent = plain[axis.plain];
         named[axis.plain] = true;
-        if (extent > std::numeric_limits<std::int64_t>::max() - axis.block) return opError("the extent " + std::to_string(extent) + " is too large");
+        if (extent > std::numeric_limits<std::int64_t>::max() - axis.block) return opError("the dimension " + std::to_string(extent) + " is too large");
         switch (axis.part) {
             case '/': shape.push_back(blocksOf(extent, axis.block)); break;
             case '%': shape.push_back(axis.block); break;
@@ -70,14 +70,14 @@ base::Result<Shape> Packing::packedShape(const Shape& plain) const {
         }
     }
     for (std::size_t i = 0; i < m_rank; ++i) {
-        if (!named[i] && plain[i] != 1) return opError("axis " + std::to_string(i) + " of " + plain.text() + " must have extent 1");
+        if (!named[i] && plain[i] != 1) return opError("axis " + std::to_string(i) + " of " + plain.text() + " must have size 1");
     }
     return shape;
 }
 
 base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std::int64_t> extents) const {
     if (packed.rank() != m_axes.size()) return opError("a packed tensor has " + std::to_string(m_axes.size()) + " dimensions, not shape " + packed.text());
-    if (!extents.empty() && extents.size() != m_rank) return opError("extents must have " + std::to_string(m_rank) + " entries");
+    if (!extents.empty() && extents.size() != m_rank) return opError("dimensions must have " + std::to_string(m_rank) + " entries");
     std::vector<std::int64_t> dims(m_rank, 1);
     for (std::size_t i = 0; i < m_axes.size(); ++i) {
         const Axis& axis = m_axes[i];
@@ -86,7 +86,7 @@ base::Result<Shape> Packing::plainShape(const Shape& packed, std::span<const std
             continue;
         }
         const std::int64_t factor = axis.part == '/' ? axis.block : 1;
-        if (packed[i] > std::numeric_limits<std::int64_t>::max() / factor) return opError("the extent " + std::to_string(packed[i]) + " is too large");
+        if (packed[i] > std::numeric_limits<std::int64_t>::max() / factor) return opError("the dimension " + std::to_string(packed[i]) + " is too large");
         dims[axis.plain] = packed[i] * factor;
     }
     for (std::size_t i = 0; i < extents.size(); ++i) {

@@ -36,7 +36,7 @@ base::Result<Tensor> centred(const Tensor& x, const Value& zero, std::int64_t ax
 namespace {
 
 base::Result<double> zeroOf(const Tensor& scale, const Value& zero) {
-    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1)) return opError("one scale and one zero point are wanted for all, but found " + scale.typeText());
+    if (scale.numel() != 1 || (zero.isTensor() && zero.tensor().numel() != 1)) return opError("expected one scale and one zero point for all, but found " + scale.typeText());
     return zero.isTensor() ? zero.tensor().toDouble(0) : 0.0;
 }
 

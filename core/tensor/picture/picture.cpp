@@ -23,7 +23,7 @@ namespace sonde::tensor {
 
 namespace {
 
-constexpr std::int64_t kMostPixels = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;
 
 base::Result<Picture> decodeSmall(std::span<const std::byte> bytes) {
     const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
@@ -57,23 +57,23 @@ PictureFormat pictureFormat(std::span<const std::byte> head) {
     return isPnm ? PictureFormat::Pnm : PictureFormat::Unknown;
 }
 
-base::Error damagedPicture(std::string_view format) { return base::unreadable("the picture (" + std::string(format) + ") is damaged or of a kind that cannot be read"); }
+base::Error damagedPicture(std::string_view format) { return base::unreadable("the image (" + std::string(format) + ") is damaged or unsupported"); }
 
 base::Result<Picture> emptyPicture(std::int64_t width, std::int64_t height) {
-    if (width < 1 || height < 1 || width > kMostPixels || height > kMostPixels || width * height > kMostPixels) {
-        return base::unreadable("the picture is too large: " + std::to_string(width) + "x" + std::to_string(height));
+    if (width < 1 || height < 1 || width > kMaxPixels || height > kMaxPixels || width * height > kMaxPixels) {
+        return base::unreadable("the image is too large: " + std::to_string(width) + "x" + std::to_string(height));
     }
     Picture picture{static_cast<int>(width), static_cast<int>(height), {}};
     try {
         picture.rgb.resize(static_cast<std::size_t>(width * height) * 3);
     } catch (const std::bad_alloc&) {
-        return base::unreadable("there is no memory for a picture of " + std::to_string(width) + "x" + std::to_string(height));
+        return base::unreadable("there is not enough memory for an image of " + std::to_string(width) + "x" + std::to_string(height));
     }
     return picture;
 }
 
 base::Result<Picture> decodePicture(std::span<const std::byte> bytes) {
-    if (bytes.size() > 0x7fffffff) return base::unreadable("the picture is too large: " + std::to_string(bytes.size()) + " bytes");
+    if (bytes.size() > 0x7fffffff) return base::unreadable("the image is too large: " + std::to_string(bytes.size()) + " bytes");
     switch (pictureFormat(bytes)) {
         case PictureFormat::Jpeg: return decodeJpeg(bytes);
         case PictureFormat::WebP: return decodeWebP(bytes);
@@ -83,7 +83,7 @@ base::Result<Picture> decodePicture(std::span<const std::byte> bytes) {
         case PictureFormat::Unknown: break;
         default: return decodeSmall(bytes);
     }
-    return base::unreadable("this is no picture", {}, std::string(kPictureFormats) + " can be read");
+    return base::unreadable("this is not an image", {}, std::string(kPictureFormats) + " can be read");
 }
 
 }  // namespace sonde::tensor

@@ -14,7 +14,7 @@ struct GraphEditor::State {
     ModuleGraph& graph;
     TracedModuleTracer tracer;
     ActiveTracer active;
-    std::optional<std::size_t> after;  ///< place in the body; none: behind what is used
+    std::optional<std::size_t> after;  ///< place in the body; none: after what is used
     std::size_t first = 0;             ///< length of the body before
     int exceptions = 0;
     std::unordered_map<TracedNode*, Var> vars;

@@ -11,7 +11,7 @@ class TracedModuleTracer;
 
 /// Adds to a graph (MegEngine's insert_exprs). While it lives it is the thread's active tracer: what is done with
 /// its values is recorded, modules that are called and have no graph yet are traced in place. commit() (or the
-/// destructor) puts the new exprs behind the chosen one, but never before the producers of what they use; an exception
+/// destructor) puts the new exprs after the chosen one, but never before the producers of what they use; an exception
 /// that passes through, or discard(), drops them.
 class GraphEditor {
   public:
@@ -23,7 +23,7 @@ class GraphEditor {
     Var operator[](TracedNode* node);
     /// The module at this path below the graph's own: the read is recorded.
     Module& module(std::string_view path);
-    /// The node behind a value that was made here. Null: it is none.
+    /// The node after a value that was made here. Null: it is none.
     TracedNode* node(const Var& value) const;
     void commit();
     void discard();

@@ -169,7 +169,7 @@ class Interpreter {
     void setOutputs(const TracedExpr& expr, const Var& result) {
         std::vector<Var> leaves;
         if (!takeApart(expr.outDef(), result, leaves) && !asEndPoints(expr, result, leaves)) {
-            throw TraceError(TraceErrorKind::Assertion, "'" + expr.text() + "' gives another structure than it was traced with: " +
+            throw TraceError(TraceErrorKind::Assertion, "'" + expr.text() + "' returns another structure than in the trace: " +
                                                             Structure::of(result).text() + " instead of " + expr.outDef().text());
         }
         for (std::size_t i = 0; i < leaves.size(); ++i) set(expr.outputs()[i], leaves[i]);

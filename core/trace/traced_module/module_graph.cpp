@@ -147,7 +147,7 @@ base::Result<void> ModuleGraph::validate() const {
         for (const auto& [name, operand] : expr->keywords()) operand.forEachNode([&](const TracedNode* node) { listed.push_back(node); });
         if (!std::ranges::equal(listed, expr->inputs())) return broken("inputs are not those of the arguments", expr->text());
         for (const TracedNode* input : expr->inputs()) {
-            if (!made.contains(input)) return broken("'" + input->name() + "' is read before it is made", expr->text());
+            if (!made.contains(input)) return broken("'" + input->name() + "' is read before it is produced", expr->text());
             uses[input].push_back(expr);
         }
         made.insert(expr->outputs().begin(), expr->outputs().end());
@@ -170,7 +170,7 @@ base::Result<void> ModuleGraph::validate() const {
         if (!m_names.holds(node->name())) return broken("the name is not registered", node->name());
     }
     for (const TracedNode* output : m_outputs) {
-        if (!made.contains(output)) return broken("an output is not made", output->name());
+        if (!made.contains(output)) return broken("an output is never produced", output->name());
     }
     return {};
 }

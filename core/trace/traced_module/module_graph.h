@@ -46,7 +46,7 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     /// (next node id, next expr id) of the root; edits continue there.
     std::pair<std::uint64_t, std::uint64_t> counters() const { return {root().m_nextNode, root().m_nextExpr}; }
 
-    // Queries: everything in canonical order, an inner graph directly behind its first call.
+    // Queries: everything in canonical order, an inner graph directly after its first call.
     ExprQuery exprs(bool recursive = true) const;
     NodeQuery nodes(bool recursive = true) const;
     ExprQuery functions(std::string_view function = {}, bool recursive = true) const { return exprs(recursive).callFunction(function); }
@@ -65,10 +65,10 @@ class ModuleGraph : public std::enable_shared_from_this<ModuleGraph> {
     base::Result<ExprQuery> dependencies(const std::vector<TracedNode*>& nodes) const;
 
     // Edits. Errors leave the graph as it was.
-    /// While the editor lives, what is done with its values is recorded; see GraphEditor. Null: behind the last producer of
+    /// While the editor lives, what is done with its values is recorded; see GraphEditor. Null: after the last producer of
     /// what is used. Error: the expr is of another graph.
     base::Result<GraphEditor> edit(TracedExpr* after = nullptr);
-    /// Consumers of `old` behind the producer of `new`, and outputs, read `new`. Consumers at or before that producer, and
+    /// Consumers of `old` after the producer of `new`, and outputs, read `new`. Consumers at or before that producer, and
     /// so all that `new` itself needs, stay. Errors: other kinds, `new` of another graph.
     base::Result<void> replaceNode(const std::vector<std::pair<TracedNode*, TracedNode*>>& replacements);
     /// Merges reads (traced-module.md, "Reads of attributes") and removes what no output needs.

@@ -142,7 +142,7 @@ base::Result<void> TracedExpr::checkReplacement(const TracedNode& before, const 
     if (&before.graph() != m_graph || &after.graph() != m_graph) return base::usageError("the nodes are not of the expr's graph", text());
     if (before.isModule() != after.isModule()) return base::usageError("a module and a tensor cannot replace each other", text());
     if (m_graph->positionOf(after.expr()) >= m_graph->positionOf(*this)) {
-        return base::usageError("'" + after.name() + "' is made later than it would be read", text());
+        return base::usageError("'" + after.name() + "' is produced later than it is read", text());
     }
     return {};
 }

@@ -16,7 +16,7 @@ tensor::Value OrderedDict::make(Entries entries) { return tensor::Value::object(
 const OrderedDict& OrderedDict::of(const Var& var) {
     const bool isObject = var.kind() == Var::Kind::Value && var.value().kind() == tensor::ValueKind::Object;
     const auto* dict = isObject ? dynamic_cast<const OrderedDict*>(var.value().object().get()) : nullptr;
-    if (!dict) throw TraceError(TraceErrorKind::Type, "the argument is no OrderedDict");
+    if (!dict) throw TraceError(TraceErrorKind::Type, "the argument is not an OrderedDict");
     return *dict;
 }
 

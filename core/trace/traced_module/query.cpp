@@ -13,7 +13,7 @@ char folded(char c, bool ignoreCase) {
     return ignoreCase ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : c;
 }
 
-/// Matches one character against the set behind a '['; `at` moves behind its ']'. A set without end is a plain '['.
+/// Matches one character against the set after a '['; `at` moves after its ']'. A set without end is a plain '['.
 bool setMatches(std::string_view pattern, std::size_t& at, char c, bool ignoreCase) {
     std::size_t i = at + 1;
     const bool negated = i < pattern.size() && pattern[i] == '!';

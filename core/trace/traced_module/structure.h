@@ -74,7 +74,7 @@ struct Structure {
     Operand rebuilt(std::span<TracedNode* const> leaves, std::size_t& next) const;
 };
 
-/// Takes a value apart as the structure says; a proxy where a container is wanted is indexed. False: it does not fit.
+/// Takes a value apart as the structure says; a proxy where a container is requested is indexed. False: it does not fit.
 bool takeApart(const Structure& structure, const Var& var, std::vector<Var>& leaves);
 
 /// Structure of a whole call: "forward(Module, Tensor, k=5)".

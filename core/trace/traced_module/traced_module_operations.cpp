@@ -35,7 +35,7 @@ std::string shortTarget(std::string_view target) {
     return std::string(dot == std::string_view::npos ? target : target.substr(dot + 1));
 }
 
-/// Python's name of the method behind an operator, and of the one that is called if only the right side is a tensor.
+/// Python's name of the method after an operator, and of the one that is called if only the right side is a tensor.
 struct Method {
     std::string name;
     std::string reflected;
@@ -112,7 +112,7 @@ void TracedModuleTracer::checkAgain(const graph::OpKey& op, const std::vector<Va
     if (!again) throw TraceError(TraceErrorKind::Assertion, what + " failed when run again: " + again.error().text());
     for (std::size_t i = 0; i < results.size(); ++i) {
         if (const auto same = compareResults(results[i], (*again)[i], 1e-7); !same) {
-            throw TraceError(TraceErrorKind::Assertion, what + " gives other values when run again: " + same.error().what);
+            throw TraceError(TraceErrorKind::Assertion, what + " returns different values when run again: " + same.error().what);
         }
     }
 }

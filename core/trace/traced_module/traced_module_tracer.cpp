@@ -141,7 +141,7 @@ const TracedModule::Entry& TracedModuleTracer::recordGraph(const std::shared_ptr
     }
     const MemoryMark mark = memory().mark();
     Var returned = callModel(pathInModel(frame().graph->qualname()), source->className(), [&] { return source->forwardFunction()(in); });
-    // Nobody reads what the whole program was given after its end.
+    // Nothing uses what the whole program was given after its end.
     if (parent) m_effects[graph.get()] = takeEffects(mark, returned);
     result = valueIn(returned);
 

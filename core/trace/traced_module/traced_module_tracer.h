@@ -10,7 +10,7 @@
 
 namespace sonde::trace {
 
-/// Runs a forward on proxies behind which there are values, and records a ModuleGraph for each module that is not built
+/// Runs a forward on proxies after which there are values, and records a ModuleGraph for each module that is not built
 /// in (traced-module.md). Proxies are numbers of entries of a table: which node a value is, and what it is worth.
 class TracedModuleTracer final : public Tracer {
   public:
@@ -18,7 +18,7 @@ class TracedModuleTracer final : public Tracer {
 
     /// What the first call of a module while this is the active tracer was made into; the call itself gives its result.
     const std::shared_ptr<TracedModule>& top() const { return m_top; }
-    /// Goes on with a graph that is there; what is recorded comes behind its body.
+    /// Goes on with a graph that is there; what is recorded comes after its body.
     void beginEditing(ModuleGraph& graph);
     Var varOf(TracedNode* node, std::optional<tensor::Value> value);
     /// Null for what is no proxy of this tracer. Records a node if what it shows was changed in place.

@@ -188,7 +188,7 @@ class TestInfer : public QObject {
         m.graph.mutableExpr(m.graph.node(y).producer).qualname = "head.act";
         m.infer();
         QCOMPARE(m.findings.size(), std::size_t{1});
-        QCOMPARE(QString::fromStdString(m.findings[0].what), QString("the file declares float32[N,4] but its operators give float32[N,3]"));
+        QCOMPARE(QString::fromStdString(m.findings[0].what), QString("the file declares float32[N,4] but its operators return float32[N,3]"));
         QCOMPARE(QString::fromStdString(m.findings[0].where), QString("node 'y', module 'head.act'"));
     }
 

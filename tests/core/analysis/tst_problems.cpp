@@ -85,7 +85,7 @@ class TestProblems : public QObject {
         const exec::Recording recording = model.run({1, -1}, {0, 1});
         QCOMPARE(model.text(recording), std::string("masked inf origin, root nan origin, scores inf carrier, last nan carrier"));
         QCOMPARE(analysis::summarizeBad(*model.graph, recording).text(*model.graph),
-                 std::string("NaN in 2 nodes, first made by norm (Sqrt); Inf in 3 nodes, first made by attention.mask (Log)"));
+                 std::string("NaN in 2 nodes, first produced by norm (Sqrt); Inf in 3 nodes, first produced by attention.mask (Log)"));
         const auto problems = analysis::findProblems(*model.graph, recording);
         QCOMPARE(problems[0].severity, base::Severity::Warning);  // it may be a mask
         QCOMPARE(problems[1].severity, base::Severity::Error);

@@ -94,6 +94,7 @@ class TestQuery : public QObject {
         row("#0", "x");
         row("readers>1", "conv1");
         row("readers:2", "conv1");
+        row("consumers>1", "conv1");
         row("rank=4 and elements>100", "");  // N is not known
         row("inputs-of:add", "conv1 relu2");
         row("outputs-of:conv1", "relu1 add");
@@ -125,19 +126,19 @@ class TestQuery : public QObject {
         row("op:Conv and and x", 12, "joins two");
         row("(op:Conv", 0, "no ')'");
         row("op:Conv)", 7, "no '('");
-        row("x or ()", 5, "nothing in these brackets");
+        row("x or ()", 5, "brackets are empty");
         row("shpae:[1,2]", 0, "no field 'shpae'");
         row("shape:[1,2", 6, "no ']'");
-        row("shape:[1,,2]", 9, "no extent");
+        row("shape:[1,,2]", 9, "not a dimension");
         row("/(/", 0, "invalid regular expression: missing )");
         row("add name:/a(?=d)/", 9, "invalid regular expression: ");
         row("/abc", 0, "second '/'");
         row("readers>many", 8, "number");
         row("bytes>4x", 7, "unit");
-        row("op:", 0, "wants something");
-        row("op>3", 0, "no order");
-        row("is:pretty", 3, "knows no");
-        row("near:", 5, "of which");
+        row("op:", 0, "needs a value");
+        row("op>3", 0, "has no order");
+        row("is:pretty", 3, "does not accept");
+        row("near:", 5, "a node or a condition");
         row("\"abc", 0, "quote");
         row("#x", 0, "number");
     }

@@ -176,7 +176,7 @@ class TestEffects : public QObject {
         graph->setResult(other, Argument::of(apply(*graph, "Identity", "same", {x}, other)));
         graph->mutableExpr(owner).attributes.set("then_branch", tensor::BodyRef{0});
         graph->mutableExpr(owner).attributes.set("else_branch", tensor::BodyRef{1});
-        // Nobody reads the branch: its check is why it runs.
+        // Nothing uses the branch: its check is why it runs.
         const NodeId y = apply(*graph, "Abs", "y", {x});
         graph->setResult(kMain, Argument::of(y));
         const auto run = [&](PlanOptions options, bool taken, bool isTrue) {

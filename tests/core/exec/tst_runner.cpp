@@ -294,7 +294,7 @@ class TestRunner : public QObject {
         QCOMPARE(floats(*recording.value(next, 1)), std::vector<float>{4});
         QCOMPARE(recording.passOf(next, 2), std::vector<std::int64_t>{2});
         QCOMPARE(recording.branches(choice), (std::vector<std::size_t>{0, 1, 0}));
-        // What stands in a branch has values of the passes that took it only.
+        // What is in a branch has values of the passes that took it only.
         QCOMPARE(recording.iterations(more), std::size_t{2});
         QCOMPARE(recording.passText(more, 1), std::string("2"));
         QCOMPARE(recording.iterationOf(twice, "1"), std::optional<std::size_t>(0));

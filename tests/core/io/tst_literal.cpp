@@ -101,9 +101,9 @@ void TestLiteral::wrongTextIsAUsageError_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("says");
     QTest::newRow("ragged") << "[[1,2],[3]]" << "a list of 1 beside one of 2 elements at column 8";
-    QTest::newRow("numbers beside lists") << "[1,[2]]" << "side by side";
-    QTest::newRow("lists beside numbers") << "[[1],2]" << "side by side";
-    QTest::newRow("empty beside numbers") << "[1,[]]" << "side by side";
+    QTest::newRow("numbers beside lists") << "[1,[2]]" << "are mixed";
+    QTest::newRow("lists beside numbers") << "[[1],2]" << "are mixed";
+    QTest::newRow("empty beside numbers") << "[1,[]]" << "are mixed";
     QTest::newRow("not closed") << "[1,2" << "']' is missing at column 5";
     QTest::newRow("closed twice") << "[1]]" << "unexpected ']' at column 4";
     QTest::newRow("no number") << "[1,x]" << "'x' is not a number at column 4";

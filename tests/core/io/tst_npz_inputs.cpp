@@ -138,7 +138,7 @@ void TestNpzInputs::whatIsNotDecidedIsRefusedWithBothLists() {
     // And an input for which nothing is given is told.
     const auto missing = io::makeInputs("a:" + write({{"in.a", image(1)}}), {inputs[0], inputs[1]});
     QVERIFY(!missing);
-    QCOMPARE(missing.error().what, std::string("nothing is given for input 'b'"));
+    QCOMPARE(missing.error().what, std::string("no value for input 'b'"));
 }
 
 void TestNpzInputs::otherCasesAreNamed() {

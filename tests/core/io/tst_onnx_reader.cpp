@@ -303,7 +303,7 @@ void TestOnnxReader::brokenModelsAreErrors_data() {
     };
     row("cycle", {{{"Relu", {"b"}, {"a"}, "one"}, {"Relu", {"a"}, {"b"}, "two"}}, x, {valueInfo("b", 1, {2})}}, "cycle");
     row("reads itself", {{{"Relu", {"a"}, {"a"}, "one"}}, x, {valueInfo("a", 1, {2})}}, "cycle");
-    row("two make one", {{{"Relu", {"x"}, {"a"}, "one"}, {"Neg", {"x"}, {"a"}, "two"}}, x, {valueInfo("a", 1, {2})}}, "two nodes make 'a'");
+    row("two make one", {{{"Relu", {"x"}, {"a"}, "one"}, {"Neg", {"x"}, {"a"}, "two"}}, x, {valueInfo("a", 1, {2})}}, "two nodes produce 'a'");
     row("makes an input", {{{"Relu", {"x"}, {"x"}, "one"}}, x, {valueInfo("x", 1, {2})}}, "cycle");
     row("missing input", {{{"Relu", {"nowhere"}, {"a"}, "one"}}, x, {valueInfo("a", 1, {2})}}, "'nowhere'");
     row("missing output", {{{"Relu", {"x"}, {"a"}}}, x, {valueInfo("b", 1, {2})}}, "output 'b'");

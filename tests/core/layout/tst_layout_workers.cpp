@@ -19,7 +19,7 @@ namespace {
 
 const std::string kWorker = SONDE_BINARY_DIR "/sonde-layout-worker";
 
-/// A program of one shell line that stands in for the helper.
+/// A program of one shell line that is in for the helper.
 std::string script(const QTemporaryDir& folder, const char* line) {
     const QString path = folder.filePath("helper");
     QFile file(path);

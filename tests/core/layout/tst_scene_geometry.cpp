@@ -302,7 +302,7 @@ class TestSceneGeometry : public QObject {
             compose.view = view;
             setOpen(compose.outline, compose.view, closed.group, true);
             const auto after = compose();
-            // Siblings that stand in one rank, before and after.
+            // Siblings that are in one rank, before and after.
             std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const SceneItem*>> ranks;
             for (const SceneItem& item : before->items) ranks[{item.parent.value, item.rank}].push_back(&item);
             for (auto& [rank, members] : ranks) {
@@ -330,7 +330,7 @@ class TestSceneGeometry : public QObject {
                 default: return sizeOf(what);
             }
         };
-        // Graphviz may lead a line over a box when one of 20,000 points stands beside ones of nothing.
+        // Graphviz may lead a line over a box when one of 20,000 points is next to ones of nothing.
         QCOMPARE(brokenRule(*compose(), false), std::string());
     }
 };

@@ -69,9 +69,9 @@ class TestRegistry : public QObject {
     }
 
     void wholeNumbersStayWhole() {
-        constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-        QCOMPARE(ops::elementsOf(Value::ofInt(kMost))->front().constant(), std::optional(kMost));
-        QCOMPARE(*ops::intOf(Value::ofInt(kMost)), kMost);
+        constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+        QCOMPARE(ops::elementsOf(Value::ofInt(kMax))->front().constant(), std::optional(kMax));
+        QCOMPARE(*ops::intOf(Value::ofInt(kMax)), kMax);
         for (const double number : {1e30, -1e30, std::numeric_limits<double>::quiet_NaN()}) QVERIFY(!ops::intOf(Value::ofFloat(number)));
         QCOMPARE(*ops::intOf(Value::ofFloat(-2.5)), std::int64_t{-2});
     }

@@ -24,7 +24,7 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::int64_t kLargestConstant = 4096;  ///< as in core/analysis/infer.cpp
+constexpr std::int64_t kMaxConstant = 4096;  ///< as in core/analysis/infer.cpp
 
 std::string nameOf(const ops::OpDef& op) { return (op.domain.empty() ? "ai.onnx" : std::string(op.domain)) + "::" + std::string(op.name); }
 
@@ -98,7 +98,7 @@ class Checker {
             types.push_back(TypeInfo::of(input));
             if (known == 1 && types.back().shape) types.back().shape = std::vector<tensor::Dim>(types.back().shape->size());
             if (known == 0) types.back().shape.reset();
-            const bool small = !input.isTensor() || input.tensor().numel() <= kLargestConstant;
+            const bool small = !input.isTensor() || input.tensor().numel() <= kMaxConstant;
             constants.push_back(small && (known == 2 || !input.isTensor()) ? input : Value());
         }
         const auto inferred = ops::infer(op, types, constants, expr.attributes, expr.outputs.size());

@@ -104,7 +104,7 @@ inline exec::Recording runGraph(const std::shared_ptr<const graph::InternalGraph
     return runner.run(**plan, inputs);
 }
 
-/// Elements of a tensor, of all tensors in a container one behind the other; a number as one element.
+/// Elements of a tensor, of all tensors in a container one after the other; a number as one element.
 inline std::vector<double> numbers(const tensor::Value& value) {
     std::vector<double> result;
     if (value.isNumber()) return {value.number()};

@@ -145,7 +145,7 @@ class TestConcreteRun : public QObject {
         });
         const auto graph = followed(net, {{"x", floats({2, 2}, {1, 2, 3, 4})}});
         QCOMPARE(sentence(*graph, "guard"), std::string("iterated over x, which had 2 elements"));
-        QCOMPARE(sentence(*graph, "guard_1"), std::string("asked for the length of x, which was 2"));
+        QCOMPARE(sentence(*graph, "guard_1"), std::string("queried the length of x, which was 2"));
         QCOMPARE(sentence(*graph, "guard_2"), std::string("used x.sum() as the number 10"));
         QCOMPARE(resultOf(graph, {floats({2, 2}, {1, 2, 3, 4})}), (Numbers{18, 22}));
         QVERIFY(runGraph(graph, {floats({3, 2}, {1, 2, 3, 4, 0, 0})}).error.has_value());

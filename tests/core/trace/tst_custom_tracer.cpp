@@ -1,5 +1,5 @@
 // Worked examples and acceptance cases of the custom tracer. Numbers are those of its reference; cases 11 to 23, which are
-// about the passes alone, stand in tests/core/passes. Expected values are worked by hand.
+// about the passes alone, are in tests/core/passes. Expected values are worked by hand.
 
 #include <cmath>
 

@@ -237,7 +237,7 @@ class TestTracedModuleEdit : public QObject {
         QVERIFY(made->run({netInput()}));
         QVERIFY(graph.validate());
 
-        // Through a path: the call stands in the parent graph and reads a dotted attribute.
+        // Through a path: the call is in the parent graph and reads a dotted attribute.
         const auto whole = traced(net(), {netInput()});
         whole->child("block0")->addChild("neg", negModule());
         ModuleGraph& top = graphOf(whole);

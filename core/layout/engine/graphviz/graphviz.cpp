@@ -34,7 +34,7 @@ Point onBorder(const Rect& box, Point p) {
 class Graphviz::Impl {
   public:
     Impl() : m_context(gvContext()) {
-        // Messages go nowhere: standard output belongs to the replies, and nobody reads standard error.
+        // Messages go nowhere: standard output belongs to the replies, and nothing uses standard error.
         agseterrf([](char*) { return 0; });
     }
     ~Impl() { gvFreeContext(m_context); }

@@ -91,7 +91,7 @@ class CrossingReducer {
     }
 
   private:
-    /// Pinned boxes have their rank for themselves and stand in their order.
+    /// Pinned boxes have their rank for themselves and are in their order.
     bool isFixed(Index r) const {
         const Index first = m_graph.ranks[r].front();
         return !m_graph.isPlace(first) && m_graph.graph->boxes[first].pin != Pin::Free;

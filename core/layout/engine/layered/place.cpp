@@ -161,7 +161,7 @@ class Placer {
         return lower;
     }
 
-    /// Boxes that go on from one to the next stand below each other, as far as they can without moving others.
+    /// Boxes that go on from one to the next are below each other, as far as they can without moving others.
     void alignLines() {
         std::vector<bool> done(m_graph.boxCount, false);
         for (const auto& members : m_graph.ranks) {

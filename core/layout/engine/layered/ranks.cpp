@@ -98,7 +98,7 @@ class CycleBreaker {
 };
 
 /// Longest paths from the top; then what hangs in the air (constants and what is computed from them alone, and boxes
-/// that feed more than they read) sinks to its readers.
+/// that feed more than they read) sinks to its consumers.
 class Ranker {
   public:
     Ranker(const BoxGraph& graph, const std::vector<Constraint>& constraints)
@@ -116,7 +116,7 @@ class Ranker {
     }
 
   private:
-    /// Edges that bind nothing go to a row of their own behind the boxes.
+    /// Edges that bind nothing go to a row of their own after the boxes.
     Index key(std::size_t i, bool high) const {
         if (!m_all[i].binds) return static_cast<Index>(m_graph.boxes.size());
         return high ? m_all[i].high : m_all[i].low;
@@ -230,7 +230,7 @@ void addChain(ProperGraph& proper, const BoxEdge& edge, std::size_t longest) {
     if (!chain.lane) {
         const bool down = chain.course == Course::Down;
         const Index first = down ? from + 1 : to;
-        const Index last = down ? to : from + 1;  // one behind
+        const Index last = down ? to : from + 1;  // one after
         const double fromPort = clampedPort(*proper.graph, edge.from, edge.fromPort);
         const double toPort = clampedPort(*proper.graph, edge.to, edge.toPort);
         Index previous = edge.from;

@@ -240,7 +240,7 @@ class TestTorchScriptGraphs : public QObject {
         QVERIFY(QString::fromStdString(document.error().what).contains("symbolically traced variables cannot be used as inputs to control flow"));
     }
 
-    /// Where an operation stands in own_models.py (line numbers of the file in models/generate).
+    /// Where an operation is in own_models.py (line numbers of the file in models/generate).
     void sourcesAreKnown_data() {
         QTest::addColumn<QString>("archive");
         QTest::addColumn<QString>("node");

@@ -89,7 +89,7 @@ class TestTorchScriptWrites : public QObject {
         }
     }
 
-    /// `y[:, 0] = v` is one node for people, as with fx; the part that nobody reads is not there.
+    /// `y[:, 0] = v` is one node for people, as with fx; the part that nothing uses is not there.
     void anAssignmentIsOneNode() {
         const auto document = open("windows.script.pt", "", false);
         QVERIFY(document);

@@ -146,7 +146,7 @@ class TestTracedModuleFile : public QObject {
         const std::vector<trace::ForwardParameter> parameters{{"args", std::nullopt, false, false, true}, {"k", std::nullopt, true}, {"x", std::nullopt, false}};
         QVERIFY(io::saveTracedModule(TracedModule("F", parameters, true, false), path("order.sondetm")));
         const auto loaded = io::loadTracedModule(path("order.sondetm"));
-        QVERIFY(!loaded && loaded.error().what.find("behind one that collects") != std::string::npos);
+        QVERIFY(!loaded && loaded.error().what.find("follows one that collects") != std::string::npos);
     }
 
     void unknownTypesAreNamed() {
