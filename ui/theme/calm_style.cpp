@@ -131,7 +131,7 @@ void CalmStyle::drawComplexControl(ComplexControl control, const QStyleOptionCom
     QProxyStyle::drawComplexControl(control, option, painter, widget);
 }
 
-/// The arrow of a sorted column stands above its head, where it covers neither words nor heads of numbers.
+/// The arrow of a sorted column is above its head, where it covers neither words nor heads of numbers.
 QRect CalmStyle::subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const {
     if (element != SE_HeaderArrow) return QProxyStyle::subElementRect(element, option, widget);
     constexpr int kSize = 9;

@@ -100,7 +100,7 @@ std::span<const ColorMap> colorMaps() {
     static const std::vector<ColorMap> maps{
         {"violet-yellow", "Violet to yellow", false, through(violetToYellow())},
         {"grey", "Grey", false, greys()},
-        {"diverging", "Blue, white, red about zero", true, through(blueWhiteRed())},
+        {"diverging", "Blue, white, red", true, through(blueWhiteRed())},
         {"heat", "Heat", false, through(heat())},
     };
     return maps;

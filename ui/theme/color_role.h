@@ -18,7 +18,7 @@ enum class ColorRole {
     Window, Panel, Base, AlternateRow, Raised, Hover, Pressed, Border, StrongBorder,
     Text, MutedText, DisabledText, Accent, AccentText, AccentSoft, AccentSoftText, Link, FocusRing,
     ToolTip, ToolTipText, ScrollHandle, ScrollHandleHover,
-    // severities: the text or mark, and the ground of a banner that carries ordinary Text
+    // severities: the text or mark, and the background of a banner that carries ordinary Text
     Info, Success, Warning, Error, InfoGround, SuccessGround, WarningGround, ErrorGround,
     // canvas
     Canvas, CanvasGrid, SelectionOutline, HoverOutline, WatchMark, WatchMarkText, EndMark, EndMarkText,

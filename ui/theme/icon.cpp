@@ -77,7 +77,7 @@ class TintedIconEngine : public QIconEngine {
   private:
     QColor tint(QIcon::Mode mode) const {
         if (mode == QIcon::Disabled) return color(ColorRole::DisabledText);
-        // Under a selection in high contrast the ground is bright and the ordinary ink would vanish.
+        // Under a selection in high contrast the background is bright and the ordinary ink would vanish.
         if (mode == QIcon::Selected && m_role == ColorRole::Text) return color(ColorRole::AccentSoftText);
         return color(m_role);
     }

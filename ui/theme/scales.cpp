@@ -23,7 +23,7 @@ QColor mixed(const QColor& a, const QColor& b, double share) {
 }  // namespace
 
 CategoryColors scaleColors(double t, Scheme scheme) {
-    // From the ground over orange to what stands out most from the ground: dark on light, light on dark.
+    // From the background over orange to what stands out most from the background: dark on light, light on dark.
     const QColor ground = color(ColorRole::Canvas, scheme), middle(kSet[0]);
     const QColor end = scheme == Scheme::Light ? QColor(0x6e, 0x1f, 0x00) : QColor(0xff, 0xf0, 0xc4);
     const double at = std::clamp(t, 0.0, 1.0);

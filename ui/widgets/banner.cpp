@@ -38,9 +38,9 @@ Look lookOf(Banner::Severity severity) {
 /// `text` in lines of `width` pixels, three at most: what is left ends the last one, shortened with "…". Names longer than
 /// a line are broken.
 QString inThreeLines(const QString& text, const QFont& font, int width) {
-    constexpr qsizetype kMostLines = 3;
-    constexpr qsizetype kMostSigns = 4000;  // more than three lines of any screen; a name in a file may have any length
-    QString start = text.left(kMostSigns);
+    constexpr qsizetype kMaxLines = 3;
+    constexpr qsizetype kMaxSigns = 4000;  // more than three lines of any screen; a name in a file may have any length
+    QString start = text.left(kMaxSigns);
     if (start.size() < text.size()) start += QChar(0x2026);
     start.replace(QLatin1Char('\n'), QChar(QChar::LineSeparator));
     QTextOption option;
@@ -50,7 +50,7 @@ QString inThreeLines(const QString& text, const QFont& font, int width) {
     QStringList lines;
     qsizetype lastStart = 0, used = 0;
     layout.beginLayout();
-    for (QTextLine line; lines.size() < kMostLines && (line = layout.createLine()).isValid();) {
+    for (QTextLine line; lines.size() < kMaxLines && (line = layout.createLine()).isValid();) {
         line.setLineWidth(std::max(1, width));
         lastStart = line.textStart();
         used = lastStart + line.textLength();
@@ -107,10 +107,10 @@ class ShortLabel : public QLabel {
         const QString shown = inThreeLines(m_whole, font(), width());
         setText(shown);
         const bool all = QString(shown).replace(QLatin1Char('\n'), QLatin1Char(' ')).size() >= m_whole.trimmed().size();
-        setToolTip(all ? QString() : m_whole.left(kMostOfTip));
+        setToolTip(all ? QString() : m_whole.left(kMaxOfTip));
     }
 
-    static constexpr qsizetype kMostOfTip = 4000;
+    static constexpr qsizetype kMaxOfTip = 4000;
     QString m_whole;
 };
 

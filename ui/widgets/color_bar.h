@@ -17,7 +17,7 @@ class ColorBar : public QWidget {
 
     void setScale(const ValueScale& scale);
     void setColorMap(const theme::ColorMap& map);
-    /// Whether swatches for NaN and for ±Inf stand under the ramp.
+    /// Whether swatches for NaN and for ±Inf are under the ramp.
     void setBadShown(bool nan, bool inf);
     /// Marks one value on the ramp: that under the pointer. Nothing for none.
     void setMark(std::optional<double> value);

@@ -62,7 +62,7 @@ void CollapsibleSection::refresh() {
     m_header->setText(m_count < 0 ? m_title : QStringLiteral("%1  %2").arg(m_title, countText(m_count)));
     m_header->setArrowType(m_expanded ? Qt::DownArrow : Qt::RightArrow);
     m_header->setAccessibleName(m_title);
-    m_header->setAccessibleDescription(m_expanded ? tr("open") : tr("closed"));
+    m_header->setAccessibleDescription(m_expanded ? tr("expanded") : tr("collapsed"));
 }
 
 bool CollapsibleSection::eventFilter(QObject* watched, QEvent* event) {

@@ -11,7 +11,7 @@ class QVBoxLayout;
 
 namespace sonde::widgets {
 
-/// A heading that opens and closes what stands under it: click, Return or Space; Left closes and Right opens.
+/// A heading that opens and closes what is under it: click, Return or Space; Left closes and Right opens.
 class CollapsibleSection : public QWidget {
     Q_OBJECT
   public:

@@ -16,17 +16,17 @@
 namespace sonde::widgets {
 namespace {
 
-constexpr double kLargestCell = 160.0;
-constexpr double kLongestContent = 1.0e9;  // pixels; scroll bars count in int
+constexpr double kMaxCell = 160.0;
+constexpr double kMaxContent = 1.0e9;  // pixels; scroll bars count in int
 constexpr double kZoomStep = 1.25;
 /// A field this many times longer than wide has its cells stretched, so that a vector is a band and not a hair.
-constexpr double kLongest = 16.0;
+constexpr double kMaxRatio = 16.0;
 
 double aspectOf(qint64 rows, qint64 columns) {
     if (rows <= 0 || columns <= 0) return 1.0;
     const double r = static_cast<double>(rows), c = static_cast<double>(columns);
-    if (c > kLongest * r) return c / (kLongest * r);
-    if (r > kLongest * c) return kLongest * c / r;
+    if (c > kMaxRatio * r) return c / (kMaxRatio * r);
+    if (r > kMaxRatio * c) return kMaxRatio * c / r;
     return 1.0;
 }
 
@@ -119,7 +119,7 @@ double HeatMapView::fittingZoom() const {
     if (m_rows == 0 || m_columns == 0) return 1.0;
     const double w = viewport()->width(), h = viewport()->height();
     const double zoom = std::min(w / static_cast<double>(m_columns), h / (static_cast<double>(m_rows) * m_aspect));
-    return std::min(zoom, kLargestCell / 2);
+    return std::min(zoom, kMaxCell / 2);
 }
 
 void HeatMapView::fit() {
@@ -131,7 +131,7 @@ void HeatMapView::fit() {
 
 void HeatMapView::setZoom(double zoom, QPointF anchor) {
     const double longest = std::max(static_cast<double>(m_columns), static_cast<double>(m_rows) * m_aspect);
-    zoom = std::min({zoom, std::max(kLargestCell, fittingZoom()), kLongestContent / std::max(longest, 1.0)});
+    zoom = std::min({zoom, std::max(kMaxCell, fittingZoom()), kMaxContent / std::max(longest, 1.0)});
     zoom = std::max(zoom, std::min(fittingZoom(), 1.0) / 4);
     const QPointF inCells = (anchor - origin()) / m_zoom;
     m_fitted = false;
@@ -153,7 +153,7 @@ void HeatMapView::updateScrollBars() {
 }
 
 QPointF HeatMapView::origin() const {
-    // What is smaller than the view stands in its middle.
+    // What is smaller than the view is in its middle.
     const double w = static_cast<double>(m_columns) * m_zoom, h = static_cast<double>(m_rows) * cellHeight();
     const double x = w < viewport()->width() ? std::floor((viewport()->width() - w) / 2) : -horizontalScrollBar()->value();
     const double y = h < viewport()->height() ? std::floor((viewport()->height() - h) / 2) : -verticalScrollBar()->value();
@@ -354,9 +354,9 @@ void HeatMapView::paintNumbers(QPainter& painter, const QRect& area) const {
             const QString text = numberText(value, 4);
             if (isBad) {
                 // The pattern would swallow the word.
-                QRectF plate(QPointF(), QSizeF(metrics.horizontalAdvance(text) + 6, metrics.height()));
-                plate.moveCenter(cell.center());
-                painter.fillRect(plate, QColor(ground));
+                QRectF label(QPointF(), QSizeF(metrics.horizontalAdvance(text) + 6, metrics.height()));
+                label.moveCenter(cell.center());
+                painter.fillRect(label, QColor(ground));
             }
             painter.setPen(isBad || !dark ? theme::color(theme::ColorRole::Text, theme::Scheme::Light)
                                           : theme::color(theme::ColorRole::Text, theme::Scheme::HighContrast));

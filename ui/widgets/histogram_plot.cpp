@@ -90,7 +90,7 @@ void HistogramPlot::paintAxis(QPainter& painter, const QRectF& plot) const {
             painter.drawText(QRectF(x - 20, labels.top(), 40, labels.height()), Qt::AlignHCenter, QStringLiteral("0"));
         }
     }
-    const QString top = m_current >= 0 ? readOut() : tr("most: %1").arg(countText(static_cast<qint64>(m_most)));
+    const QString top = m_current >= 0 ? readOut() : tr("peak: %1").arg(countText(static_cast<qint64>(m_most)));
     painter.setPen(theme::color(m_current >= 0 ? theme::ColorRole::Text : theme::ColorRole::PlotLabel));
     painter.drawText(QRectF(plot.left(), 0, plot.width(), plot.top()), Qt::AlignLeft | Qt::AlignVCenter, top);
 }
@@ -101,7 +101,7 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     const QRectF plot = plotRect();
     if (m_data.counts.empty()) {
         painter.setPen(theme::color(theme::ColorRole::PlotLabel));
-        painter.drawText(rect(), Qt::AlignCenter, tr("no numbers to count"));
+        painter.drawText(rect(), Qt::AlignCenter, tr("no finite elements"));
         return;
     }
     painter.setPen(theme::color(theme::ColorRole::PlotGrid));

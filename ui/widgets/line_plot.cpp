@@ -14,9 +14,9 @@
 namespace sonde::widgets {
 namespace {
 
-constexpr qint64 kMostRows = 32;
+constexpr qint64 kMaxRows = 32;
 /// Numbers read for one pixel of one line; of more, every n-th is read.
-constexpr qint64 kMostPerPixel = 64;
+constexpr qint64 kMaxPerPixel = 64;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void LinePlot::setField(qint64 rows, qint64 columns, Field at) {
     m_at = std::move(at);
     m_row = std::clamp<qint64>(m_row, 0, std::max<qint64>(m_rows - 1, 0));
     if (m_column >= m_columns) m_column = -1;
-    setAccessibleDescription(tr("%1 rows of %2 numbers").arg(countText(m_rows), countText(m_columns)));
+    setAccessibleDescription(tr("%1 rows, %2 columns").arg(countText(m_rows), countText(m_columns)));
     update();
 }
 
@@ -48,7 +48,7 @@ void LinePlot::setCursorCell(qint64 row, qint64 column) {
     m_column = std::clamp<qint64>(column, -1, m_columns - 1);
     const double value = m_column >= 0 ? m_at(m_row, m_column) : std::nan("");
     if (m_column >= 0)
-        setAccessibleDescription(tr("row %1, place %2: %3").arg(m_row).arg(m_column).arg(numberText(value)));
+        setAccessibleDescription(tr("row %1, column %2: %3").arg(m_row).arg(m_column).arg(numberText(value)));
     update();
     Q_EMIT cellHovered(m_column >= 0 ? m_row : -1, m_column, value);
 }
@@ -81,7 +81,7 @@ QPolygonF LinePlot::lineOf(qint64 row, const QRectF& plot) const {
     // Smallest and largest of what falls on a pixel: peaks stay.
     for (qint64 pixel = 0; pixel < pixels; ++pixel) {
         const qint64 from = pixel * m_columns / pixels, to = std::max(from + 1, (pixel + 1) * m_columns / pixels);
-        const qint64 step = std::max<qint64>(1, (to - from) / kMostPerPixel);
+        const qint64 step = std::max<qint64>(1, (to - from) / kMaxPerPixel);
         double low = std::numeric_limits<double>::infinity(), high = -low;
         for (qint64 column = from; column < to; column += step) {
             const double value = m_at(row, column);
@@ -139,8 +139,8 @@ void LinePlot::paintEvent(QPaintEvent*) {
         };
         QColor faint = theme::color(theme::ColorRole::PlotBar);
         faint.setAlphaF(0.35F);
-        const qint64 first = std::clamp<qint64>(m_row - kMostRows / 2, 0, std::max<qint64>(0, m_rows - kMostRows));
-        for (qint64 row = first; row < std::min(m_rows, first + kMostRows); ++row)
+        const qint64 first = std::clamp<qint64>(m_row - kMaxRows / 2, 0, std::max<qint64>(0, m_rows - kMaxRows));
+        for (qint64 row = first; row < std::min(m_rows, first + kMaxRows); ++row)
             if (row != m_row) draw(row, QPen(faint, 1));
         draw(m_row, QPen(theme::color(theme::ColorRole::PlotBarHover), 1.4));
         if (m_column >= 0) {

@@ -42,17 +42,17 @@ QIcon swatch(const theme::ColorMap& map) {
 
 RangeControl::RangeControl(QWidget* parent)
     : QWidget(parent),
-      m_low(numberField(tr("Smallest value of the range"), this)),
-      m_high(numberField(tr("Largest value of the range"), this)),
-      m_autofit(toggle(QStringLiteral("autofit"), tr("Fit the range once; right click: keep fitting"), this)),
+      m_low(numberField(tr("Min of the range"), this)),
+      m_high(numberField(tr("Max of the range"), this)),
+      m_autofit(toggle(QStringLiteral("autofit"), tr("Fit the range once; right-click to keep fitting"), this)),
       m_lock(toggle(QStringLiteral("lock"), tr("Keep the range when another value is shown"), this)),
       m_log(toggle(QStringLiteral("log-scale"), tr("Logarithmic"), this)),
-      m_diverging(toggle(QStringLiteral("diverging"), tr("Even about zero"), this)),
+      m_diverging(toggle(QStringLiteral("diverging"), tr("Symmetric around zero"), this)),
       m_map(new QComboBox(this)) {
-    m_map->setAccessibleName(tr("Colour map"));
-    m_map->setToolTip(tr("Colour map"));
+    m_map->setAccessibleName(tr("Colormap"));
+    m_map->setToolTip(tr("Colormap"));
     m_map->setIconSize({48, 12});
-    m_map->addItem(tr("Usual colours"), QString());
+    m_map->addItem(tr("Colormap: default"), QString());
     for (const theme::ColorMap& map : theme::colorMaps()) m_map->addItem(swatch(map), map.title(), QString(map.id()));
     m_map->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_map->setMinimumContentsLength(8);

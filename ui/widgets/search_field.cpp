@@ -96,11 +96,11 @@ void SearchField::activate() {
 void SearchField::refresh() {
     m_counter->setVisible(m_total >= 0);
     if (m_total == 0)
-        m_counter->setText(tr("no hits"));
+        m_counter->setText(tr("No matches"));
     else if (m_current >= 0)
         m_counter->setText(tr("%1 of %2").arg(countText(m_current + 1), countText(m_total)));
     else
-        m_counter->setText(tr("%1 hits").arg(countText(m_total)));
+        m_counter->setText(tr("%1 matches").arg(countText(m_total)));
     m_edit->setAccessibleDescription(m_total >= 0 ? m_counter->text() : QString());
     QPalette palette = this->palette();
     palette.setColor(QPalette::WindowText,

@@ -30,18 +30,18 @@ class PlacePicker : public QWidget {
         row->setContentsMargins(0, 0, 0, 0);
         row->setSpacing(theme::kTight);
         auto* label = new QLabel(tr("axis %1").arg(axis), this);
-        label->setToolTip(tr("Axis %1 of %2 places").arg(axis).arg(size));
+        label->setToolTip(tr("Axis %1, size %2").arg(axis).arg(size));
         row->addWidget(label);
         row->addWidget(m_spin);
         row->addWidget(m_slider);
         m_spin->setRange(0, widgetLimit(size));
         m_spin->setSuffix(tr(" / %1").arg(size));
-        m_spin->setAccessibleName(tr("Place on axis %1").arg(axis));
+        m_spin->setAccessibleName(tr("Index on axis %1").arg(axis));
         m_spin->setKeyboardTracking(false);
         m_spin->setWrapping(true);
         m_slider->setRange(0, widgetLimit(size));
         m_slider->setFixedWidth(90);
-        m_slider->setAccessibleName(tr("Place on axis %1").arg(axis));
+        m_slider->setAccessibleName(tr("Index on axis %1").arg(axis));
         connect(m_spin, &QSpinBox::valueChanged, this, &PlacePicker::placed);
         connect(m_slider, &QSlider::valueChanged, m_spin, &QSpinBox::setValue);
     }
@@ -94,7 +94,7 @@ bool SliceBar::parse(const QString& text, const std::vector<qint64>& shape, Slic
     if (bare.startsWith(QLatin1Char('[')) && bare.endsWith(QLatin1Char(']'))) bare = bare.mid(1, bare.size() - 2);
     const QStringList parts = bare.isEmpty() ? QStringList() : bare.split(QLatin1Char(','));
     if (static_cast<std::size_t>(parts.size()) != shape.size()) {
-        why = tr("%1 places for %2 axes").arg(parts.size()).arg(shape.size());
+        why = tr("%1 indices for %2 axes").arg(parts.size()).arg(shape.size());
         return false;
     }
     Slice read{-1, -1, std::vector<qint64>(shape.size(), 0)};
@@ -108,7 +108,7 @@ bool SliceBar::parse(const QString& text, const std::vector<qint64>& shape, Slic
                 read.rowAxis = read.columnAxis;
                 read.columnAxis = i;
             } else {
-                why = tr("more than two axes are shown");
+                why = tr("at most two axes can be shown");
                 return false;
             }
             continue;
@@ -117,7 +117,7 @@ bool SliceBar::parse(const QString& text, const std::vector<qint64>& shape, Slic
         qint64 place = part.toLongLong(&isNumber);
         if (isNumber && place < 0) place += size;
         if (!isNumber || place < 0 || place >= size) {
-            why = isNumber ? tr("axis %1 has %2 places").arg(i).arg(size) : tr("\"%1\" is neither a place nor \":\"").arg(part);
+            why = isNumber ? tr("axis %1 has size %2").arg(i).arg(size) : tr("\"%1\" is neither an index nor \":\"").arg(part);
             return false;
         }
         read.index[static_cast<std::size_t>(i)] = place;
@@ -139,13 +139,13 @@ SliceBar::SliceBar(QWidget* parent)
     auto* axes = new QHBoxLayout(m_axes);
     axes->setContentsMargins(0, 0, 0, 0);
     axes->setSpacing(theme::kTight);
-    axes->addWidget(new QLabel(tr("down"), m_axes));
+    axes->addWidget(new QLabel(tr("rows"), m_axes));
     axes->addWidget(m_rows);
-    axes->addWidget(new QLabel(tr("across"), m_axes));
+    axes->addWidget(new QLabel(tr("columns"), m_axes));
     axes->addWidget(m_columns);
     for (QComboBox* box : {m_rows, m_columns}) box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_rows->setAccessibleName(tr("Axis that goes down"));
-    m_columns->setAccessibleName(tr("Axis that goes across"));
+    m_rows->setAccessibleName(tr("Axis of the rows"));
+    m_columns->setAccessibleName(tr("Axis of the columns"));
     m_layout->addWidget(m_text);
     m_layout->addWidget(m_axes);
     connect(m_text, &QLineEdit::editingFinished, this, [this] {

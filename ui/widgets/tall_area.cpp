@@ -17,9 +17,9 @@ TallArea::TallArea(QWidget* content, QWidget* parent) : QScrollArea(parent) {
 }
 
 QSize TallArea::minimumSizeHint() const {
-    constexpr int kLeast = 120;
+    constexpr int kMinHeight = 120;
     const QSize least = widget()->minimumSizeHint();
-    return {least.width() + verticalScrollBar()->sizeHint().width(), std::min(least.height(), kLeast)};
+    return {least.width() + verticalScrollBar()->sizeHint().width(), std::min(least.height(), kMinHeight)};
 }
 
 void TallArea::fit() {

@@ -17,7 +17,7 @@ struct ValueScale {
 
     bool operator==(const ValueScale&) const = default;
 
-    /// Place of a finite value; may lie outside 0…1. A range without width puts everything in the middle.
+    /// Place of a finite value; may be outside 0…1. A range without width puts everything in the middle.
     double toUnit(double value) const {
         const double a = bend(low), b = bend(high);
         return b > a ? (bend(value) - a) / (b - a) : 0.5;

@@ -41,7 +41,7 @@ class TestTheme : public QObject {
             for (int i = 0; i <= 32; ++i) {
                 const CategoryColors at = scaleColors(i / 32.0, scheme);
                 QVERIFY2(contrast(at.text, at.fill) >= 4.5, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
-                // More is always farther from the ground in lightness: the order is seen without hue.
+                // More is always farther from the background in lightness: the order is seen without hue.
                 const double now = contrast(at.fill, color(ColorRole::Canvas, scheme));
                 QVERIFY2(i == 0 || now > last, qPrintable(QStringLiteral("%1 %2").arg(int(scheme)).arg(i)));
                 last = now;

@@ -105,7 +105,7 @@ class TestControls : public QObject {
         QCOMPARE(next.size(), 2);
         QCOMPARE(previous.size(), 1);
         field.setHits(-1, 0);
-        QCOMPARE(field.lineEdit()->accessibleDescription(), "no hits");
+        QCOMPARE(field.lineEdit()->accessibleDescription(), "No matches");
         QSignalSpy left(&field, &SearchField::left);
         QTest::keyClick(field.lineEdit(), Qt::Key_Escape);
         QCOMPARE(field.text(), QString());

@@ -363,7 +363,7 @@ class TestValueWidgets : public QObject {
         QTest::keyClick(&plot, Qt::Key_Down);
         QCOMPARE(spy.last(), (QVariantList{qint64(1), qint64(3), 0.0}));
         QVERIFY(std::abs((plot.yOf(-1) - plot.yOf(1)) * 2 - (plot.yOf(-1) - plot.yOf(3))) < 1e-9);
-        // Row 1 is current and lies at 0: its line is drawn there in the strong colour.
+        // Row 1 is current and is at 0: its line is drawn there in the strong colour.
         const QImage image = plot.grab().toImage();
         const QRgb strong = theme::color(theme::ColorRole::PlotBarHover).rgb();
         bool drawn = false;
@@ -536,7 +536,7 @@ class TestValueWidgets : public QObject {
         text->setText("9, :, 3, :");
         QTest::keyClick(text, Qt::Key_Return);
         QCOMPARE(text->text(), "1, :, 3, :");
-        QVERIFY(text->toolTip().contains("2 places"));
+        QVERIFY(text->toolTip().contains("has size 2"));
     }
 };
 
