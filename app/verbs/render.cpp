@@ -87,7 +87,7 @@ base::Result<ViewState> viewFor(const RenderOptions& options, const Outline& out
 base::Result<int> render(RenderOptions& options) {
     const std::string ending = std::filesystem::path(options.output).extension().string();
     if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end())
-        return base::usageError("no picture can be written as '" + ending + "'", options.output,
+        return base::usageError("no image can be written as '" + ending + "'", options.output,
                                 "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (!options.pages.empty() && ending != ".pdf")
         return base::usageError("only a PDF file has pages", options.output, "the file's name must end in .pdf with --pages");
@@ -133,10 +133,10 @@ Verb renderVerb() {
             [](CLI::App& command) {
                 auto options = std::make_shared<RenderOptions>();
                 options->model.addTo(command);
-                command.add_option("-o,--output", options->output, "File to write; its ending gives the format: svg, png, pdf, dot, json")
+                command.add_option("-o,--output", options->output, "File to write; the extension selects the format: svg, png, pdf, dot, json")
                     ->required();
-                command.add_option("--depth", options->depth, "Open modules to this depth; 0 closes all (default 1, with --expand 0)");
-                command.add_option("--expand", options->expand, "Open this module and what is around it; may be given again")
+                command.add_option("--depth", options->depth, "Expand modules to this depth; 0 collapses all (default 1, with --expand 0)");
+                command.add_option("--expand", options->expand, "Expand this module and those around it (again for more)")
                     ->type_name("QUALNAME")
                     ->allow_extra_args(false);
                 command.add_option("--theme", options->theme, "light or dark")
@@ -149,17 +149,17 @@ Verb renderVerb() {
                     ->check(CLI::Range(0.05, 8.0))
                     ->capture_default_str();
                 command.add_flag("--constants", options->weights, "Draw weights and constants as nodes");
-                command.add_flag("--fold-shapes", options->foldShapes, "Leave out operations that only compute shapes for others");
-                command.add_flag("--unfold", options->unfold, "Draw equal blocks in a row one by one, not as one box with their number");
-                command.add_option("--pages", options->pages, "PDF on as many pages of this size as are needed: A3, A4, A5, Letter or Legal")
+                command.add_flag("--fold-shapes", options->foldShapes, "Hide operations that only compute shapes");
+                command.add_flag("--unfold", options->unfold, "Draw repeated blocks one by one, not as one box with their count");
+                command.add_option("--pages", options->pages, "PDF on as many pages as needed, of size A3, A4, A5, Letter or Legal")
                     ->check(CLI::IsMember({"A3", "A4", "A5", "Letter", "Legal"}));
-                command.add_flag("--landscape", options->landscape, "Pages lie on their long side");
+                command.add_flag("--landscape", options->landscape, "Pages in landscape orientation");
                 command.add_option("--page-scale", options->pageScale, "Points per unit on pages")
-                    ->check(CLI::Range(canvas::Paging::kLeastScale, canvas::Paging::kLargestScale))
+                    ->check(CLI::Range(canvas::Paging::kMinScale, canvas::Paging::kMaxScale))
                     ->capture_default_str();
                 command.add_option("--label", options->labels,
-                                   "What stands on nodes, lines parted by |, with fields in braces: '{op}|{qualname}|{shape}'; "
-                                   "'Conv=…' for one operator; may be given again")
+                                   "Text on nodes: lines separated by |, fields in braces: '{op}|{qualname}|{shape}'; "
+                                   "'Conv=…' for one operator (again for more)")
                     ->type_name("LINES")
                     ->allow_extra_args(false);
                 command.add_flag("--attributes", options->attributes, "Write attributes on the nodes");

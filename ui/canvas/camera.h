@@ -15,8 +15,8 @@ struct Camera {
     QPointF centre;      ///< scene units
     double scale = 1.0;  ///< device-independent pixels per scene unit
 
-    static constexpr double kSmallest = 0.004;
-    static constexpr double kLargest = 8.0;
+    static constexpr double kMinScale = 0.004;
+    static constexpr double kMaxScale = 8.0;
 
     bool operator==(const Camera&) const = default;
     QPointF toScene(QPointF pixel, QSizeF size) const {
@@ -34,7 +34,7 @@ struct Camera {
     /// Zooms so that what is under `pixel` stays there.
     void zoomAbout(QPointF pixel, QSizeF size, double factor) {
         const QPointF fixed = toScene(pixel, size);
-        scale = std::clamp(scale * factor, kSmallest, kLargest);
+        scale = std::clamp(scale * factor, kMinScale, kMaxScale);
         centre = fixed - (pixel - QPointF(size.width(), size.height()) / 2) / scale;
     }
     /// The camera that shows all of `area` with a margin, no larger than `largest`.
@@ -43,7 +43,7 @@ struct Camera {
         camera.centre = area.center();
         const double width = std::max(1.0, size.width() - 2 * margin), height = std::max(1.0, size.height() - 2 * margin);
         camera.scale = std::clamp(std::min(width / std::max(1.0, area.width()), height / std::max(1.0, area.height())),
-                                  kSmallest, largest);
+                                  kMinScale, largest);
         return camera;
     }
     static Camera between(const Camera& a, const Camera& b, double t) {

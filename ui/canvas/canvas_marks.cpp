@@ -39,7 +39,7 @@ std::vector<std::uint16_t> GraphCanvas::computeFlags() const {
     for (const graph::NodeId node : m_context.ends()) mark(graph.node(node).producer, kEnd);
     const std::vector<graph::NodeId>& hits = m_context.searchHits();
     for (std::size_t i = 0; i < hits.size(); ++i)
-        mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kHit | kCurrentHit : kHit);
+        mark(graph.node(hits[i]).producer, static_cast<int>(i) == m_context.currentHit() ? kMatch | kCurrentHit : kMatch);
     for (const context::Selection& bookmark : m_context.bookmarks()) {
         if (bookmark.expr.valid()) {
             mark(bookmark.expr, kBookmarked);
@@ -101,8 +101,8 @@ void GraphCanvas::findPassMarks() {
     using PassMark = context::InspectorContext::PassMark;
     m_passFlags.clear();
     for (const auto& [node, mark] : m_context.passMarks())
-        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Went   ? kWent
-                                                                        : mark == PassMark::Came ? kCame
+        m_passFlags.emplace_back(m_context.graph().node(node).producer, mark == PassMark::Removed   ? kRemoved
+                                                                        : mark == PassMark::Added ? kAdded
                                                                                                  : kChanged);
 }
 
@@ -123,8 +123,8 @@ void GraphCanvas::refreshMarks() {
     if (!m_painter) return;
     std::vector<std::uint16_t> flags = computeFlags();
     std::vector<std::uint32_t> changed;
-    constexpr std::size_t kMost = 256;
-    for (std::uint32_t i = 0; i < scene()->items.size() && changed.size() <= kMost; ++i) {
+    constexpr std::size_t kMaxChanged = 256;
+    for (std::uint32_t i = 0; i < scene()->items.size() && changed.size() <= kMaxChanged; ++i) {
         const std::uint16_t before = i < m_marks.flags.size() ? m_marks.flags[i] : std::uint16_t{0};
         const std::uint16_t after = i < flags.size() ? flags[i] : std::uint16_t{0};
         if (before != after) changed.push_back(i);
@@ -132,7 +132,7 @@ void GraphCanvas::refreshMarks() {
     m_marks.flags = std::move(flags);
     if (changed.empty()) return;
     m_overlays->refreshLegend();
-    if (changed.size() > kMost)
+    if (changed.size() > kMaxChanged)
         m_tiles.invalidate();
     else
         for (const std::uint32_t id : changed)

@@ -97,7 +97,7 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
 void GraphCanvas::finishBox(const QRectF& pixels, Drag drag) {
     const QRectF area(scenePlace(pixels.topLeft()), scenePlace(pixels.bottomRight()));
     if (drag == Drag::ZoomBox) {
-        flyTo(Camera::fitting(area, size(), 0, Camera::kLargest));
+        flyTo(Camera::fitting(area, size(), 0, Camera::kMaxScale));
         return;
     }
     std::vector<graph::NodeId> nodes;
@@ -318,24 +318,24 @@ void GraphCanvas::buildMenu(QMenu& menu) {
     if (item) {
         const layout::ItemDescription& what = scene()->item(item).what;
         if (what.expandable) {
-            add(QStringLiteral("module"), what.open ? tr("&Close") : tr("&Open"), [this] { toggleCurrent(); });
-            add(QStringLiteral("expand-all"), tr("Open &All Inside"), [this] { expandAllInside(); });
-            if (what.open) add(QStringLiteral("collapse-all"), tr("Close All &Inside"), [this] { collapseAllInside(); });
+            add(QStringLiteral("module"), what.open ? tr("&Collapse") : tr("E&xpand"), [this] { toggleCurrent(); });
+            add(QStringLiteral("expand-all"), tr("Expand &All Inside"), [this] { expandAllInside(); });
+            if (what.open) add(QStringLiteral("collapse-all"), tr("Collapse All &Inside"), [this] { collapseAllInside(); });
         }
         addRunMenu(menu);
         if (what.kind == ItemKind::Stub) add(QStringLiteral("link"), tr("Go to &Source"), [this] { followCurrent(); });
-        if (scene()->item(item).stubs > 0) add(QStringLiteral("link"), tr("Go to First &Reader Elsewhere"), [this] { followCurrent(); });
+        if (scene()->item(item).stubs > 0) add(QStringLiteral("link"), tr("Go to First &Consumer Elsewhere"), [this] { followCurrent(); });
         if (scene()->item(item).parent) add(QStringLiteral("collapse"), tr("&Leave Module"), [this] { leaveModule(); });
         menu.addSeparator();
         QMenu* only = menu.addMenu(theme::icon(QStringLiteral("filter")), tr("Show &Only"));
         const auto show = [&](const QString& icon, const QString& text, auto act) {
             connect(only->addAction(theme::icon(icon), text), &QAction::triggered, this, act);
         };
-        show(QStringLiteral("producer"), tr("What It &Needs"), [this] { m_context.focusConeOfSelection(true, false); });
-        show(QStringLiteral("consumer"), tr("What Needs &It"), [this] { m_context.focusConeOfSelection(false, true); });
+        show(QStringLiteral("producer"), tr("&Upstream"), [this] { m_context.focusConeOfSelection(true, false); });
+        show(QStringLiteral("consumer"), tr("&Downstream"), [this] { m_context.focusConeOfSelection(false, true); });
         show(QStringLiteral("link"), tr("&Both"), [this] { m_context.focusConeOfSelection(true, true); });
         if (m_context.selectedNodes().size() > 1) show(QStringLiteral("graph"), tr("&Paths Between"), [this] { m_context.focusPaths(); });
-        show(QStringLiteral("node"), tr("The &Selection"), [this] { m_context.isolateSelection(); });
+        show(QStringLiteral("node"), tr("&Selection"), [this] { m_context.isolateSelection(); });
         add(QStringLiteral("remove"), tr("&Hide"), [this] { m_context.hideSelection(); });
         const context::Selection marked = m_context.selection();
         add(QStringLiteral("bookmark"), m_context.isBookmarked(marked) ? tr("Clear Boo&kmark") : tr("Boo&kmark"),
@@ -373,8 +373,8 @@ void GraphCanvas::addRunMenu(QMenu& menu) {
     connect(menu.addAction(theme::icon(QStringLiteral("expand")), tr("Draw &All %1").arg(context::countText(blocks.size()))), &QAction::triggered, this,
             [this, run] { m_context.setRunFolded(run, false); });
     QMenu* which = menu.addMenu(theme::icon(QStringLiteral("module")), tr("Show &Instance"));
-    constexpr std::size_t kMost = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
-    for (std::size_t i = 0; i < std::min(blocks.size(), kMost); ++i) {
+    constexpr std::size_t kMaxEntries = 60;  // more than fit on a screen; Ctrl+Page Down goes to all of them
+    for (std::size_t i = 0; i < std::min(blocks.size(), kMaxEntries); ++i) {
         const std::string& qualname = m_context.graph().scope(outline.group(blocks[i]).scope).qualname;
         QAction* action = which->addAction(QString::fromStdString(qualname).left(80).replace(u'&', QStringLiteral("&&")));
         action->setCheckable(true);

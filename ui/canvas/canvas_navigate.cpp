@@ -105,7 +105,7 @@ void GraphCanvas::showItem(ItemId id) {
     if (!(camera == m_camera)) flyTo(camera);
 }
 
-/// Where widgets lie over the canvas: the map and the plates, the list of what was found.
+/// Where widgets lie over the canvas: the map and the overlays, the list of what was found.
 std::vector<QRectF> GraphCanvas::covers() const {
     std::vector<QRectF> places;
     const auto add = [&](const QObjectList& widgets, qsizetype from) {
@@ -367,7 +367,7 @@ QString GraphCanvas::spokenItem(ItemId id) const {
     if (flags & kFailed) text += tr(", failed");
     if (flags & kBadValue) text += tr(", has NaN or infinite elements");
     if (flags & kDiffers) text += tr(", differs");
-    if (flags & kHit) text += tr(", found");
+    if (flags & kMatch) text += tr(", search match");
     if (flags & kBookmarked) text += tr(", bookmark");
     if (flags & kUntraced) text += tr(", not traced");
     if (flags & kDimmed) text += tr(", not reached");
@@ -379,7 +379,7 @@ void GraphCanvas::announce() {
     QAccessibleEvent event(this, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&event);
     if (!QAccessible::isActive() || !hasFocus() || !currentItem()) return;
-    // The reader's own focus goes where the keyboard's place is.
+    // The screen reader's own focus follows the keyboard.
     const std::vector<ItemId> shown = visibleItems();
     const auto at = std::find(shown.begin(), shown.end(), currentItem());
     QAccessibleEvent focus(this, QAccessible::Focus);

@@ -22,7 +22,7 @@ constexpr int kGap = 10;
 constexpr int kPlatePad = 8;
 
 /// Looks like the legend: what it lies over looks covered and not cut off.
-class Plate : public QLabel {
+class Overlay : public QLabel {
   public:
     using QLabel::QLabel;
 
@@ -38,8 +38,8 @@ class Plate : public QLabel {
     }
 };
 
-QLabel* plate(QWidget* parent) {
-    auto* label = new Plate(parent);
+QLabel* overlayLabel(QWidget* parent) {
+    auto* label = new Overlay(parent);
     label->setContentsMargins(kPlatePad, 4, kPlatePad, 4);
     label->setTextFormat(Qt::RichText);
     label->hide();
@@ -58,7 +58,7 @@ void restyle(QLabel* label) {
 
 CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
     : QObject(&canvas), m_canvas(canvas), m_map(new OverviewMap(canvas)), m_legend(new Legend(&canvas)),
-      m_path(plate(&canvas)), m_hidden(plate(&canvas)), m_close(new QToolButton(&canvas)) {
+      m_path(overlayLabel(&canvas)), m_hidden(overlayLabel(&canvas)), m_close(new QToolButton(&canvas)) {
     m_close->setObjectName(QStringLiteral("closeCanvas"));
     m_close->setIcon(theme::icon(QStringLiteral("close")));
     m_close->setAutoFillBackground(true);
@@ -72,7 +72,7 @@ CanvasOverlays::CanvasOverlays(GraphCanvas& canvas)
         if (m_canvas.shownScope() != m_shownScope) refreshPath();
     });
     m_path->setAccessibleName(tr("Path of modules"));
-    m_hidden->setAccessibleName(tr("What is hidden"));
+    m_hidden->setAccessibleName(tr("Hidden nodes"));
     m_map->hide();
     m_legend->hide();
     connect(m_path, &QLabel::linkActivated, this, [this](const QString& link) {
@@ -111,14 +111,14 @@ void CanvasOverlays::refreshPath() {
         const graph::InternalGraph& graph = m_canvas.m_context.graph();
         graph::ScopeId scope = m_shownScope = m_canvas.shownScope();
         // A hostile file may nest modules thousands deep; the innermost ones tell where one is.
-        constexpr qsizetype kMost = 8;
-        while (scope.valid() && parts.size() < kMost) {
+        constexpr qsizetype kMaxParts = 8;
+        while (scope.valid() && parts.size() < kMaxParts) {
             const graph::Scope& at = graph.scope(scope);
             // What the module around does not say: "blocks.0" where no call of blocks is around it.
             const std::string outer = at.parent.valid() ? graph.scope(at.parent).qualname + '.' : std::string();
             const bool within = outer.size() > 1 && at.qualname.starts_with(outer);
             const QString tail = models::shown(at.qualname.empty() ? graph.name : within ? at.qualname.substr(outer.size()) : at.qualname);
-            // The colour stands in the text itself: a label keeps the link colour that it had when its text was set.
+            // The colour is in the text itself: a label keeps the link colour that it had when its text was set.
             parts.prepend(QStringLiteral("<a style='text-decoration:none; color:%3' href='%1'>%2</a>")
                               .arg(scope.value).arg(tail.left(40).toHtmlEscaped(), theme::color(theme::ColorRole::Link).name()));
             scope = at.parent;
@@ -158,12 +158,12 @@ Camera CanvasOverlays::fitted(const QRectF& bounds) const {
     const QRectF all(QPointF(), QSizeF(m_canvas.size()));
     // Without a selection the path says what the middle shows, which the camera is about to change.
     const QWidget* path = m_canvas.m_context.selection().isNone() ? nullptr : m_path;
-    std::vector<QRectF> plates;
+    std::vector<QRectF> overlays;
     for (const QWidget* widget : std::initializer_list<const QWidget*>{m_map, m_legend, m_hidden, path})
-        if (widget && !widget->isHidden()) plates.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
+        if (widget && !widget->isHidden()) overlays.push_back(QRectF(widget->geometry()).adjusted(-kGap / 2.0, -kGap / 2.0, kGap / 2.0, kGap / 2.0));
     const auto isFree = [&](const Camera& camera) {
-        return std::none_of(plates.begin(), plates.end(), [&](const QRectF& plate) {
-            const auto under = m_canvas.m_painter->index().itemsWithin({camera.toScene(plate.topLeft(), all.size()), plate.size() / camera.scale});
+        return std::none_of(overlays.begin(), overlays.end(), [&](const QRectF& overlay) {
+            const auto under = m_canvas.m_painter->index().itemsWithin({camera.toScene(overlay.topLeft(), all.size()), overlay.size() / camera.scale});
             return std::any_of(under.begin(), under.end(), [&](std::uint32_t id) { return !m_canvas.scene()->items[id].what.open; });
         });
     };

@@ -16,7 +16,7 @@ struct Camera;
 class Legend;
 class OverviewMap;
 
-/// What stands in the corners of the canvas: the path of modules to the selection, the overview map, the legend and
+/// What is in the corners of the canvas: the path of modules to the selection, the overview map, the legend and
 /// the count of what is hidden.
 class CanvasOverlays : public QObject {
     Q_OBJECT
@@ -26,13 +26,13 @@ class CanvasOverlays : public QObject {
     /// The scene or the colours are other than before.
     void refresh();
     void refreshPath();
-    /// Other marks may stand in the picture.
+    /// Other marks may be in the picture.
     void refreshLegend();
     void arrange();
 
     /// Where the path of modules stands; empty if it does not.
     QRect pathPlace() const;
-    /// The camera that shows all of `bounds`, beside the map and the plates if they would lie over nodes and the picture stays
+    /// The camera that shows all of `bounds`, beside the map and the overlays if they would lie over nodes and the picture stays
     /// large. Needs a picture.
     Camera fitted(const QRectF& bounds) const;
 

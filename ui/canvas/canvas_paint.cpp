@@ -18,9 +18,9 @@ namespace {
 /// Of the 16.7 ms of a frame, what painting tiles may take; the rest is for copying them and for the window.
 constexpr std::chrono::microseconds kTileBudget{7000};
 /// More than this moving at once is neither smooth nor legible.
-constexpr std::size_t kMostMoving = 400;
+constexpr std::size_t kMaxMoving = 400;
 /// Of so many selected items the lines are set off.
-constexpr std::size_t kMostFollowed = 64;
+constexpr std::size_t kMaxFollowed = 64;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ std::vector<ItemId> GraphCanvas::selectedWithin(const QRectF& area) const {
         if (const ItemId item = scene()->itemOf(m_context.graph().node(node).producer)) items.push_back(item);
     std::sort(items.begin(), items.end());
     items.erase(std::unique(items.begin(), items.end()), items.end());
-    if (items.size() > kMostFollowed) std::erase_if(items, [&](ItemId item) { return !area.intersects(toQt(scene()->item(item).rect)); });
+    if (items.size() > kMaxFollowed) std::erase_if(items, [&](ItemId item) { return !area.intersects(toQt(scene()->item(item).rect)); });
     return items;
 }
 
@@ -80,7 +80,7 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
         for (const ItemId item : selected) {
             // Lines of very many are no longer followed by anyone, and looking for each takes time.
             if (item == current) continue;
-            if (selected.size() <= kMostFollowed) m_painter->paintHighlight(painter, item, seen, scale, true);
+            if (selected.size() <= kMaxFollowed) m_painter->paintHighlight(painter, item, seen, scale, true);
             else m_painter->paintOutline(painter, item, scale, true);
         }
     }
@@ -100,21 +100,21 @@ void GraphCanvas::paintOverlay(QPainter& painter) {
 
 void GraphCanvas::paintNotice(QPainter& painter) {
     if (!m_noticeShown) return;
-    const QString text = m_painter ? tr("Laying out… the last picture stays meanwhile") : tr("Laying out…");
+    const QString text = m_painter ? tr("Computing layout… the previous one stays visible") : tr("Computing layout…");
     const CanvasStyle look = style();
     const QFont font = theme::Theme::instance().uiFont();
     painter.setFont(font);
     const QFontMetrics metrics(font);
-    QRect plate(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
+    QRect notice(width() / 2 - metrics.horizontalAdvance(text) / 2 - 12, 12, metrics.horizontalAdvance(text) + 24,
                 metrics.height() + 12);
     // In a narrow canvas below the path of modules.
-    if (const QRect path = m_overlays->pathPlace(); plate.intersects(path)) plate.moveTop(path.bottom() + 8);
+    if (const QRect path = m_overlays->pathPlace(); notice.intersects(path)) notice.moveTop(path.bottom() + 8);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(look.color(ColorRole::Border));
     painter.setBrush(look.color(ColorRole::Raised));
-    painter.drawRoundedRect(plate, theme::kCornerRadius, theme::kCornerRadius);
+    painter.drawRoundedRect(notice, theme::kCornerRadius, theme::kCornerRadius);
     painter.setPen(look.color(ColorRole::Text));
-    painter.drawText(plate, Qt::AlignCenter, text);
+    painter.drawText(notice, Qt::AlignCenter, text);
 }
 
 void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Camera& cameraBefore) {
@@ -125,7 +125,7 @@ void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Ca
     const layout::SceneLayout& old = before->index().scene();
     const QRectF view = m_camera.visible(size());
     const std::vector<std::uint32_t> inView = m_painter->index().itemsWithin(view);
-    if (inView.size() > kMostMoving) return;
+    if (inView.size() > kMaxMoving) return;
     // Only what is in view before or after moves: what it is called, and where it is in both pictures.
     struct Both {
         layout::ItemKey key;
@@ -146,7 +146,7 @@ void GraphCanvas::startTransition(std::shared_ptr<ScenePainter> before, const Ca
     find(old, &Both::was);
     std::erase_if(moving, [](const Both& both) { return !both.now; });
     std::sort(moving.begin(), moving.end(), [](const Both& a, const Both& b) { return a.now < b.now; });
-    if (moving.size() > kMostMoving) return;
+    if (moving.size() > kMaxMoving) return;
     const auto place = [&](const QRectF& rect) {
         const QPointF corner = m_camera.toScene(cameraBefore.toPixel(rect.topLeft(), size()), size());
         return QRectF(corner, rect.size() * (cameraBefore.scale / m_camera.scale));

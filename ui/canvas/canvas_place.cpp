@@ -70,7 +70,7 @@ void GraphCanvas::fitWhatOpened(const layout::SceneLayout& before) {
     m_home = Home{m_camera, true};
 }
 
-/// What stood somewhere stands there again.
+/// What stood somewhere is there again.
 void GraphCanvas::putAt(ItemId item, QPointF offset, double scale) {
     m_camera.scale = scale;
     m_camera.centre = toQt(scene()->item(item).rect).topLeft() - offset / scale;

@@ -46,8 +46,8 @@ double TextMeasure::width(TextRole role, QStringView text) const {
 
 QString TextMeasure::elided(TextRole role, const QString& text, double available) const {
     // A name may be 10 kB long: only what could ever fit is looked at.
-    constexpr qsizetype kLongest = 4096;
-    if (text.size() < kLongest && width(role, text) <= available) return text;
+    constexpr qsizetype kMaxLength = 4096;
+    if (text.size() < kMaxLength && width(role, text) <= available) return text;
     const Font& font = m_fonts[index(role)];
     const QChar ellipsis(0x2026);
     double room = available - advance(font, ellipsis);

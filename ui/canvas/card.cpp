@@ -29,7 +29,7 @@ layout::Size Card::size(const graph::InternalGraph& graph, const layout::ItemDes
         const double width = title + 10 + second + 2 * kPadX;
         return {stepped(std::clamp(width, 80.0, kWidest)), titleLine() + 2 * kPadY};
     }
-    // Watch and end marks stand in the corner; room for them is always there, so setting one moves nothing.
+    // Watch and end marks are in the corner; room for them is always there, so setting one moves nothing.
     double width = std::max({title + 2 * kMark + 8, second, m_measure.width(TextRole::Body, text.name)});
     // What a model takes and gives may have no type before a run: room for it is always there.
     const bool port = what.kind == ItemKind::Input || what.kind == ItemKind::Output;

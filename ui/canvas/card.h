@@ -10,7 +10,7 @@
 
 namespace sonde::canvas {
 
-/// Where things stand on a node's card, a module's title bar and a stub, in scene units from the item's top left. Sizes
+/// Where things are on a node's card, a module's title bar and a stub, in scene units from the item's top left. Sizes
 /// given to the layout and places used by the painter come from here alone, so they cannot differ.
 class Card {
   public:

@@ -23,7 +23,7 @@ QString inputsText(const InternalGraph& graph, const Expr& expr) {
 }
 
 QString parametersText(const InternalGraph& graph, const Expr& expr) {
-    // Without a document (pictures of the command line): what stands in positions of weights.
+    // Without a document (pictures of the command line): what is in positions of weights.
     std::int64_t count = 0;
     for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
         const analysis::WeightPosition position = analysis::weightPosition(expr, i);
@@ -62,6 +62,14 @@ QString fieldText(const CardLabels& labels, const InternalGraph& graph, graph::E
     return {};
 }
 
+bool isUsed(const context::LabelRules& rules, const QString& name) {
+    for (const context::LabelRule& rule : rules)
+        for (const QString& line : rule.lines)
+            for (const QString& field : context::fieldsIn(line))
+                if (context::canonicalField(field) == name) return true;
+    return false;
+}
+
 }  // namespace
 
 std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rules, const context::InspectorContext* context) {
@@ -72,11 +80,7 @@ std::shared_ptr<const CardLabels> makeCardLabels(const context::LabelRules& rule
         const int column = models::nodeColumnIndex(field.name);
         const bool isCounted = context && field.name == QLatin1String("parameters");
         if ((!field.ofRun && !isCounted) || column < 0) continue;
-        const QString braces = u'{' + field.name + u'}';
-        bool used = false;
-        for (const context::LabelRule& rule : rules)
-            for (const QString& line : rule.lines) used = used || line.contains(braces);
-        if (!used) continue;
+        if (!isUsed(rules, field.name)) continue;
         std::vector<QString>& texts = labels->facts[field.name];
         if (!context || !context->hasModel()) continue;
         const models::NodeMeasures measures(*context);
@@ -97,7 +101,7 @@ QStringList labelLines(const CardLabels& labels, const InternalGraph& graph, gra
         QString text = line;
         bool any = fields.isEmpty();
         for (const QString& field : fields) {
-            const QString value = fieldText(labels, graph, expr, field);
+            const QString value = fieldText(labels, graph, expr, context::canonicalField(field));
             any = any || !value.isEmpty();
             // The first place with this name: a value that has braces in it is not looked at again.
             const QString braces = u'{' + field + u'}';

@@ -22,10 +22,10 @@ QString whyUnknown(int column) {
     using Source = models::NodeColumn::Source;
     const models::NodeColumn& info = models::nodeColumns()[static_cast<std::size_t>(column)];
     if (info.source == Source::Comparison) return QStringLiteral("not compared");
-    if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("not measured");
-    if (info.source == Source::Values) return QStringLiteral("not measured, or nothing finite");
+    if (column == models::BadColumn || column == models::ZerosColumn) return QStringLiteral("no statistics");
+    if (info.source == Source::Values) return QStringLiteral("no statistics, or no finite element");
     if (column == models::TimeColumn) return QStringLiteral("not run");
-    return info.numeric ? QStringLiteral("not known") : QStringLiteral("none");
+    return info.numeric ? QStringLiteral("unknown") : QStringLiteral("none");
 }
 
 }  // namespace
@@ -117,8 +117,8 @@ void Coloring::byNumber(const models::NodeMeasures& measures, int column, theme:
     if (!m_known) {
         using Source = models::NodeColumn::Source;
         m_note = info.source == Source::Values       ? QStringLiteral("known after Run")
-                 : info.source == Source::Comparison ? QStringLiteral("Run \u203a Compare comes first")
-                                                     : QStringLiteral("nothing is known");
+                 : info.source == Source::Comparison ? QStringLiteral("use Run \u203a Compare first")
+                                                     : QStringLiteral("no data");
     }
     constexpr int kRamp = 16;
     for (int i = 0; i < kRamp; ++i) {

@@ -12,7 +12,7 @@ using Cubic = std::array<QPointF, 4>;
 
 /// Pieces are not cut smaller than this many times the area: what sticks out is the painter's to clip.
 constexpr double kPiece = 2;
-constexpr int kDeepest = 40;
+constexpr int kMaxDepth = 40;
 
 QRectF hullOf(const Cubic& curve) {
     const auto [left, right] = std::minmax({curve[0].x(), curve[1].x(), curve[2].x(), curve[3].x()});
@@ -33,7 +33,7 @@ class Clipper {
         const QRectF hull = hullOf(curve);
         if (!meets(hull, m_area)) {
             m_isDrawing = false;
-        } else if (depth == kDeepest || (hull.width() <= kPiece * m_area.width() && hull.height() <= kPiece * m_area.height())) {
+        } else if (depth == kMaxDepth || (hull.width() <= kPiece * m_area.width() && hull.height() <= kPiece * m_area.height())) {
             if (!m_isDrawing) m_path.moveTo(curve[0]);
             m_path.cubicTo(curve[1], curve[2], curve[3]);
             m_isDrawing = true;

@@ -17,7 +17,7 @@
 namespace sonde::canvas {
 namespace {
 
-constexpr double kMostPixels = 16384;
+constexpr double kMaxPixels = 16384;
 
 QRectF pageOf(const ScenePainter& painter) { return pictureOf(painter); }
 
@@ -47,7 +47,7 @@ QByteArray png(const ScenePainter& painter, const SceneMarks& marks, double scal
     QByteArray bytes;
     StoppableBuffer buffer(&bytes, work);
     const QImage image = sceneImage(painter, marks, pageOf(painter), scale);
-    work.report("Packing the picture");
+    work.report("Compressing the image");
     if (!work.cancelled()) image.save(&buffer, "PNG");
     return bytes;
 }
@@ -138,7 +138,7 @@ QByteArray pdf(const ScenePainter& painter, const SceneMarks& marks) {
 
 QImage sceneImage(const ScenePainter& painter, const SceneMarks& marks, const QRectF& area, double scale) {
     const double longest = std::max({area.width(), area.height(), 1.0});
-    scale = std::min(scale, kMostPixels / longest);
+    scale = std::min(scale, kMaxPixels / longest);
     const QSize size(std::max(1, static_cast<int>(std::ceil(area.width() * scale))),
                      std::max(1, static_cast<int>(std::ceil(area.height() * scale))));
     QImage image(size, QImage::Format_RGB32);
@@ -163,10 +163,10 @@ base::Result<QByteArray> sceneBytes(const ScenePainter& painter, const SceneMark
     else if (format == QLatin1String("png")) bytes = png(painter, marks, scale, work);
     else if (format == QLatin1String("dot")) bytes = QByteArray::fromStdString(layout::sceneDot(graph, scene));
     else if (format == QLatin1String("json")) bytes = QByteArray::fromStdString(layout::sceneJson(graph, scene));
-    else return base::usageError("no picture can be written as '" + format.toStdString() + "'", {},
+    else return base::usageError("no image can be written as '" + format.toStdString() + "'", {},
                                  "the file's name must end in .svg, .png, .pdf, .dot or .json");
     if (work.cancelled()) return base::cancelled();
-    if (bytes.isEmpty()) return base::usageError("there is not enough memory for a picture of that size", {}, "choose a smaller scale");
+    if (bytes.isEmpty()) return base::usageError("there is not enough memory for an image of that size", {}, "choose a smaller scale");
     return bytes;
 }
 
@@ -192,7 +192,7 @@ QByteArray pagedPdf(const ScenePainter& painter, const SceneMarks& marks, const 
 base::Result<void> write(const QByteArray& bytes, const QString& path) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        return base::usageError("the picture cannot be written: " + file.errorString().toStdString(), path.toStdString(),
+        return base::usageError("the image cannot be written: " + file.errorString().toStdString(), path.toStdString(),
                                 "choose a folder that exists and may be written to");
     return {};
 }

@@ -423,10 +423,10 @@ void GraphCanvas::setBeside(bool beside) {
 QString GraphCanvas::hiddenText() const {
     if (!m_painter) return {};
     QStringList parts;
-    if (const auto n = scene()->filteredExprs) parts << tr("%1 left out").arg(context::countText(n));
-    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 equal blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
-    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in closed modules").arg(context::countText(n));
-    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 that computes a shape") : tr("%1 that compute shapes").arg(context::countText(n)));
+    if (const auto n = scene()->filteredExprs) parts << tr("%1 filtered out").arg(context::countText(n));
+    if (const auto n = scene()->foldedExprs) parts << tr("%1 in %2 repeated blocks").arg(context::countText(n), context::countText(scene()->foldedBlocks));
+    if (const auto n = scene()->hiddenExprs) parts << tr("%1 in collapsed modules").arg(context::countText(n));
+    if (const auto n = scene()->shapeExprs) parts << (n == 1 ? tr("1 shape computation") : tr("%1 shape computations").arg(context::countText(n)));
     if (const auto n = scene()->hiddenConstants) parts << (n == 1 ? tr("1 weight or constant") : tr("%1 weights and constants").arg(context::countText(n)));
     return parts.isEmpty() ? QString() : tr("Hidden: ") + parts.join(QStringLiteral(", "));
 }

@@ -57,7 +57,7 @@ class GraphCanvas : public QWidget {
     QStringList path() const;
     /// Shows what another canvas shows, at once and in the same place.
     void takeOver(const GraphCanvas& other);
-    /// Whether a second canvas stands beside: the active one has a line around it, and both a button that closes.
+    /// Whether there is a second canvas: the active one has a line around it, and both a button that closes.
     void setBeside(bool beside);
 
     /// What is not drawn: operations in closed modules, constants; "" if nothing.

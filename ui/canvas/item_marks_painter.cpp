@@ -43,9 +43,9 @@ void drawChange(QPainter& painter, QPointF centre, double radius, const QColor& 
     painter.setPen(QPen(ink, radius * 0.26, Qt::SolidLine, Qt::RoundCap));
     painter.setBrush(Qt::NoBrush);
     const double half = radius * 0.5;
-    if (flags & (kWent | kCame)) {
+    if (flags & (kRemoved | kAdded)) {
         painter.drawLine(centre - QPointF(half, 0), centre + QPointF(half, 0));
-        if (flags & kCame) painter.drawLine(centre - QPointF(0, half), centre + QPointF(0, half));
+        if (flags & kAdded) painter.drawLine(centre - QPointF(0, half), centre + QPointF(0, half));
         return;
     }
     QPainterPath wave(centre - QPointF(half, 0));
@@ -91,12 +91,12 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), Card::kRadius + gap, Card::kRadius + gap);
     };
-    if (flags & (kHit | kCurrentHit)) outline(ColorRole::SearchHit, flags & kCurrentHit ? 5 : 3, 3);
+    if (flags & (kMatch | kCurrentHit)) outline(ColorRole::SearchHit, flags & kCurrentHit ? 5 : 3, 3);
     if (flags & kRunning) outline(ColorRole::CurrentMark, 2.5, 1);
     if (flags & kFailed) outline(ColorRole::ErrorMark, 2.5, 1);
-    else if (flags & kWent) outline(ColorRole::DiffRemoved, 2, 1);
-    else if (flags & kCame) outline(ColorRole::DiffAdded, 2, 1);
-    // Marks stand in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
+    else if (flags & kRemoved) outline(ColorRole::DiffRemoved, 2, 1);
+    else if (flags & kAdded) outline(ColorRole::DiffAdded, 2, 1);
+    // Marks are in the upper right corner, a little outside where the item has no room of its own. Far out they grow,
     // so that they are still found.
     const double radius = (detail <= Detail::Heading ? 1.5 : 1.0) * Card::kMark / 2;
     QPointF at(box.right() - 4, box.top() + 2);
@@ -112,8 +112,8 @@ void ItemPainter::paintMarks(QPainter& painter, const layout::SceneItem& item, s
         drawBookmark(painter, at, radius, m_style.color(ColorRole::Accent));
         at.rx() -= 2 * radius + 3;
     }
-    if (flags & (kWent | kCame | kChanged)) {
-        const ColorRole role = flags & kWent ? ColorRole::DiffRemoved : flags & kCame ? ColorRole::DiffAdded : ColorRole::DiffChanged;
+    if (flags & (kRemoved | kAdded | kChanged)) {
+        const ColorRole role = flags & kRemoved ? ColorRole::DiffRemoved : flags & kAdded ? ColorRole::DiffAdded : ColorRole::DiffChanged;
         drawChange(painter, at, radius, m_style.color(role), m_style.color(ColorRole::Canvas), flags);
         at.rx() -= 2 * radius + 3;
     }

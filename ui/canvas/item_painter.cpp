@@ -10,7 +10,7 @@ using theme::ColorRole;
 
 namespace {
 
-constexpr double kSmallestFarTitle = 0.7;
+constexpr double kMinFarTitle = 0.7;
 
 /// The outline of an item: dashed if nothing is known of what it is coloured by.
 QPen outline(const Tint* tint, const QColor& stroke) {
@@ -305,10 +305,10 @@ void ItemPainter::paintToggle(QPainter& painter, const layout::SceneItem& item) 
     if (!item.what.open) painter.drawLine(c - QPointF(0, 3.5), c + QPointF(0, 3.5));
 }
 
-/// A qualname's last part says more than both ends of the whole, and of equal blocks their number must not be lost; of
+/// A qualname's last part says more than both ends of the whole, and of repeated blocks their number must not be lost; of
 /// anything else a few letters are no use.
 QString ItemPainter::farText(const layout::SceneItem& item, double width) const {
-    constexpr qsizetype kLeast = 6;
+    constexpr qsizetype kMinLength = 6;
     QString title = itemText(*m_graph, item.what).title;
     const bool fits = m_measure->width(TextRole::Title, title) <= width;
     if (!fits && item.what.kind == ItemKind::Module && item.what.repeat == 0) title = title.mid(title.lastIndexOf(u'.') + 1);
@@ -316,10 +316,10 @@ QString ItemPainter::farText(const layout::SceneItem& item, double width) const 
         const qsizetype at = title.lastIndexOf(QChar(0xd7));
         const QString count = u' ' + title.mid(at);
         const QString name = m_measure->elided(TextRole::Title, title.left(at).trimmed(), width - m_measure->width(TextRole::Title, count));
-        return name.size() < kLeast ? QString() : name + count;
+        return name.size() < kMinLength ? QString() : name + count;
     }
     const QString shown = m_measure->elided(TextRole::Title, title, width);
-    return shown.size() < kLeast && shown != title ? QString() : shown;
+    return shown.size() < kMinLength && shown != title ? QString() : shown;
 }
 
 QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const {
@@ -328,7 +328,7 @@ QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const 
     const double whole = m_measure->height(TextRole::Title) + 2;
     if (width < 24 || height < whole + 2) return {};
     // Smaller rather than over the first nodes, as long as it can be read.
-    const double factor = std::clamp((room * scale - 2) / whole, kSmallestFarTitle, 1.0), textHeight = whole * factor;
+    const double factor = std::clamp((room * scale - 2) / whole, kMinFarTitle, 1.0), textHeight = whole * factor;
     const QString shown = farText(item, (width - 8) / factor);
     if (shown.isEmpty()) return {};
     const QSizeF size((m_measure->width(TextRole::Title, shown) * factor + 8) / scale, textHeight / scale);
@@ -336,21 +336,21 @@ QRectF ItemPainter::farTitle(const layout::SceneItem& item, double scale, const 
     // Where it stands close up as well, else on the right, else a line further down.
     for (const QPointF at : {QPointF(left, box.top() + 2 / scale), QPointF(right, box.top() + 2 / scale),
                              QPointF(left, box.top() + textHeight / scale), QPointF(left, box.top() + 2 * textHeight / scale)}) {
-        const QRectF plate(at, size);
-        const bool inside = plate.bottom() <= box.bottom() && plate.left() >= box.left();
-        if (inside && std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(plate); })) return plate;
+        const QRectF titleRect(at, size);
+        const bool inside = titleRect.bottom() <= box.bottom() && titleRect.left() >= box.left();
+        if (inside && std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(titleRect); })) return titleRect;
     }
     return {};
 }
 
-void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const {
-    const double factor = plate.height() * scale / (m_measure->height(TextRole::Title) + 2);
+void ItemPainter::paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& titleRect) const {
+    const double factor = titleRect.height() * scale / (m_measure->height(TextRole::Title) + 2);
     painter.save();
-    painter.translate(plate.topLeft());
+    painter.translate(titleRect.topLeft());
     painter.scale(1 / scale, 1 / scale);
     painter.setPen(Qt::NoPen);
     painter.setBrush(m_style.color(ColorRole::EdgeLabelGround));
-    painter.drawRoundedRect(QRectF(QPointF(), plate.size() * scale), 3, 3);
+    painter.drawRoundedRect(QRectF(QPointF(), titleRect.size() * scale), 3, 3);
     painter.setFont(m_fonts[0]);
     painter.setPen(m_style.color(ColorRole::ModuleTitle));
     painter.translate(4, 0);

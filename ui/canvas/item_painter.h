@@ -29,14 +29,14 @@ class ItemPainter {
     /// The same for an item that is not where the scene has it: while it moves.
     void paint(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags, const SceneMarks& marks,
                double scale) const;
-    /// The title of an open box over lines that pass through it, on a plate in the box's colour.
+    /// The title of an open box over lines that pass through it, on a band in the box's colour.
     void paintOpenTitle(QPainter& painter, const layout::SceneItem& item, int depth, std::uint16_t flags) const;
 
-    /// Where the name of a box stands in letters of constant size on the screen, which is what is read far out: within the
+    /// Where the name of a box is in letters of constant size on the screen, which is what is read far out: within the
     /// box and off what is `taken`. The letters get smaller, within limits, where `room` (scene units from the box's top)
     /// is not enough. Empty if there is no place.
     QRectF farTitle(const layout::SceneItem& item, double scale, const std::vector<QRectF>& taken, double room) const;
-    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& plate) const;
+    void paintFarTitle(QPainter& painter, const layout::SceneItem& item, double scale, const QRectF& titleRect) const;
 
     const CanvasStyle& style() const { return m_style; }
     const TextMeasure& measure() const { return *m_measure; }

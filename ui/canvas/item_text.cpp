@@ -18,16 +18,16 @@ using layout::ItemKind;
 using theme::OpCategory;
 
 /// No name is drawn longer than this; a hostile file may hold megabytes.
-constexpr std::size_t kLongestText = 300;
+constexpr std::size_t kMaxTextLength = 300;
 constexpr qsizetype kAttributeLines = 6;
 
 QString text(std::string_view s) {
-    const QString whole = QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kLongestText)));
+    const QString whole = QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kMaxTextLength)));
     // Line ends and other control characters in a name would break the lines of a card.
     QString clean = whole;
     for (QChar& c : clean)
         if (c.category() == QChar::Other_Control) c = u' ';
-    return s.size() > kLongestText ? clean + QChar(0x2026) : clean;
+    return s.size() > kMaxTextLength ? clean + QChar(0x2026) : clean;
 }
 
 QString lastPart(const QString& dotted) { return dotted.mid(dotted.lastIndexOf(u'.') + 1); }
@@ -105,7 +105,7 @@ ItemText exprText(const InternalGraph& graph, const ItemDescription& what) {
     if (!expr.outputs.empty()) out.name = text(graph.node(expr.outputs.front()).name);
     if (out.name == out.qualname) out.name.clear();
     if (expr.outputs.size() > 1) out.name += QStringLiteral(" +%1").arg(context::countText(expr.outputs.size() - 1));
-    if (what.shapeExprs > 0) out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + QStringLiteral("%1 for its shape").arg(what.shapeExprs);
+    if (what.shapeExprs > 0) out.name += (out.name.isEmpty() ? QString() : QStringLiteral(" \u00b7 ")) + QStringLiteral("%1 shape ops").arg(what.shapeExprs);
     return out;
 }
 
@@ -207,7 +207,7 @@ QString shortType(const QString& type) {
     constexpr qsizetype kLong = 34, kLongExtent = 10;
     if (type.size() <= kLong) return type;
     QString out;
-    qsizetype begin = 0;  // of the extent that is being read
+    qsizetype begin = 0;  // of the dim size that is being read
     int parentheses = 0;
     bool inside = false;
     for (qsizetype i = 0; i < type.size(); ++i) {
@@ -298,7 +298,7 @@ QString itemFacts(const InternalGraph& graph, const layout::SceneItem& item) {
         lines << attributeLines(expr, 8);
         if (!expr.source.empty()) lines << text(expr.source.text());
     } else if (item.what.kind == ItemKind::Stub && !item.what.values.empty()) {
-        lines << typeText(graph.node(item.what.values.front())) << QStringLiteral("made elsewhere: double-click to go there");
+        lines << typeText(graph.node(item.what.values.front())) << QStringLiteral("produced elsewhere: double-click to go there");
     }
     lines.removeAll(QString());
     return lines.join(u'\n');
@@ -310,7 +310,7 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
     switch (item.what.kind) {
         case ItemKind::Module:
             parts << QStringLiteral("module ") + texts.title << texts.qualname
-                  << (item.what.open ? QStringLiteral("open") : QStringLiteral("closed, ") + texts.name);
+                  << (item.what.open ? QStringLiteral("expanded") : QStringLiteral("collapsed, ") + texts.name);
             break;
         case ItemKind::Input: parts << QStringLiteral("input ") + texts.title << texts.qualname; break;
         case ItemKind::Output: parts << QStringLiteral("output ") + texts.title << texts.qualname; break;
@@ -329,7 +329,7 @@ QString spokenText(const InternalGraph& graph, const layout::SceneItem& item) {
 
 std::vector<std::pair<layout::ItemId, int>> itemsInOrder(const layout::SceneLayout& scene) {
     std::vector<std::pair<layout::ItemId, int>> out;
-    // An explicit stack: boxes of a hostile file may lie thousands deep.
+    // An explicit stack: boxes of a hostile file may be thousands deep.
     std::vector<std::pair<layout::ItemId, int>> stack;
     for (auto it = scene.top.rbegin(); it != scene.top.rend(); ++it) stack.emplace_back(*it, 0);
     while (!stack.empty()) {

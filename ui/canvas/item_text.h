@@ -35,7 +35,7 @@ QStringList attributeLines(const graph::Expr& expr, qsizetype most);
 QString typeText(const graph::Node& node);
 /// The types of what an edge carries: that of the first value, and how many more there are.
 QString edgeText(const graph::InternalGraph& graph, const layout::SceneEdge& edge);
-/// A long type with "…" for each extent that is a whole formula: float32[N,64,…,…].
+/// A long type with "…" for each dim size that is a whole formula: float32[N,64,…,…].
 QString shortType(const QString& type);
 
 /// The node that an item stands for when it is watched or selected: its first output; none for modules and bodies.

@@ -21,7 +21,7 @@ struct MarkRow {
     const char* text;
     ColorRole role;
     std::uint16_t flag;  ///< 0: always there, drawn as a line
-    const char* sign;    ///< stands in the dot, so that marks are not told apart by colour alone
+    const char* sign;    ///< is in the dot, so that marks are not told apart by colour alone
 };
 constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Watch point"), ColorRole::WatchMark, kWatched, ""},
@@ -30,9 +30,9 @@ constexpr MarkRow kMarks[] = {
     {QT_TRANSLATE_NOOP("Legend", "Differs, above the tolerance"), ColorRole::ErrorMark, kDiffers, "\u2260"},
     {QT_TRANSLATE_NOOP("Legend", "Failed"), ColorRole::ErrorMark, kFailed, "!"},
     {QT_TRANSLATE_NOOP("Legend", "Not traced"), ColorRole::WarningMark, kUntraced, "!"},
-    {QT_TRANSLATE_NOOP("Legend", "Found by the search"), ColorRole::SearchHit, kHit, ""},
-    {QT_TRANSLATE_NOOP("Legend", "Into the selection"), ColorRole::EdgeOfInput, 0, ""},
-    {QT_TRANSLATE_NOOP("Legend", "Out of the selection"), ColorRole::EdgeOfOutput, 0, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Search match"), ColorRole::SearchHit, kMatch, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Inputs of the selection"), ColorRole::EdgeOfInput, 0, ""},
+    {QT_TRANSLATE_NOOP("Legend", "Outputs of the selection"), ColorRole::EdgeOfOutput, 0, ""},
 };
 
 }  // namespace
@@ -168,7 +168,7 @@ void Legend::paintEvent(QPaintEvent*) {
         const MarkRow& row = kMarks[index];
         const QColor color = theme::color(row.role);
         const QPointF centre(kPad + kSwatch / 2.0, y + line / 2.0);
-        if (row.flag == 0 || row.flag == kHit) {
+        if (row.flag == 0 || row.flag == kMatch) {
             painter.setPen(QPen(color, row.flag ? 4 : 2.4));
             painter.drawLine(centre - QPointF(kSwatch / 2.0, 0), centre + QPointF(kSwatch / 2.0, 0));
         } else {

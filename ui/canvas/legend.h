@@ -18,7 +18,7 @@ class Legend : public QWidget {
 
     /// `coloring` is null if colours are those of categories.
     void setScene(const graph::InternalGraph* graph, const layout::SceneLayout* scene, std::shared_ptr<const Coloring> coloring);
-    /// Which marks (ItemFlag) stand in the picture.
+    /// Which marks (ItemFlag) are in the picture.
     void setMarks(std::uint16_t marks);
     /// In a small canvas: the colours alone.
     void setCompact(bool compact) { m_compact = compact; }

@@ -16,7 +16,7 @@ using theme::ColorRole;
 
 namespace {
 
-constexpr int kLongest = 190, kShortest = 56;
+constexpr int kMaxLength = 190, kMinLength = 56;
 constexpr double kMargin = 6;
 constexpr double kMarkReach = 6;  ///< pixels beside a mark that still hit it
 
@@ -25,7 +25,7 @@ struct Mark {
     ColorRole role;
 };
 /// The last is drawn on top, and hit first.
-constexpr Mark kMarks[] = {{kHit, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
+constexpr Mark kMarks[] = {{kMatch, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
                            {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark}, {kDiffers, ColorRole::ErrorMark},
                            {kFailed, ColorRole::ErrorMark}};
 
@@ -40,10 +40,10 @@ OverviewMap::OverviewMap(GraphCanvas& canvas) : QWidget(&canvas), m_canvas(canva
 
 QSize OverviewMap::sizeHint() const {
     const auto scene = m_canvas.scene();
-    if (!scene || scene->bounds.width <= 0 || scene->bounds.height <= 0) return {kLongest, kLongest};
+    if (!scene || scene->bounds.width <= 0 || scene->bounds.height <= 0) return {kMaxLength, kMaxLength};
     const QSizeF size = QSizeF(scene->bounds.width, scene->bounds.height)
-                            .scaled(kLongest, kLongest, Qt::KeepAspectRatio);
-    return {std::max(kShortest, qRound(size.width())), std::max(kShortest, qRound(size.height()))};
+                            .scaled(kMaxLength, kMaxLength, Qt::KeepAspectRatio);
+    return {std::max(kMinLength, qRound(size.width())), std::max(kMinLength, qRound(size.height()))};
 }
 
 QTransform OverviewMap::toMap() const {

@@ -19,17 +19,17 @@ struct Paging {
     double scale = 0.6;        ///< points per unit on several pages: names are then about 8 points high
     QPageSize::PageSizeId size = QPageSize::A4;
 
-    static constexpr double kLeastScale = 0.1, kLargestScale = 3;
+    static constexpr double kMinScale = 0.1, kMaxScale = 3;
 };
 
 /// A piece of the picture that comes onto one page.
-struct Sheet {
+struct PageLayout {
     QRectF area;          ///< of the scene
     int row = 0, column = 0;
 };
 
 /// The pieces row by row, for pages that have room for `room` units. Neighbours share a strip, to be pasted together.
-std::vector<Sheet> sheetsOf(const QRectF& picture, const QSizeF& room);
+std::vector<PageLayout> pagesOf(const QRectF& picture, const QSizeF& room);
 
 /// The part of the scene that has something on it, with a margin.
 QRectF pictureOf(const ScenePainter& painter);

@@ -25,7 +25,7 @@ class PaintSteps {
         if (!m_work) return true;
         if (++m_done % kBetween == 0) {
             m_stopped = m_stopped || m_work->cancelled();
-            if (m_total > 0) m_work->report("Painting", std::min(m_done, m_total), m_total);
+            if (m_total > 0) m_work->report("Rendering", std::min(m_done, m_total), m_total);
         }
         return !m_stopped;
     }

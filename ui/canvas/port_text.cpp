@@ -11,8 +11,8 @@ using graph::ExprKind;
 using graph::NodeId;
 
 QString text(std::string_view s) {
-    constexpr std::size_t kLongest = 60;
-    return QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kLongest)));
+    constexpr std::size_t kMaxLength = 60;
+    return QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kMaxLength)));
 }
 
 bool holds(const Argument& argument, NodeId value) {

@@ -13,8 +13,8 @@ using theme::ColorRole;
 namespace {
 
 constexpr double kDot = 2.2;
-constexpr double kLetters = 0.72;  ///< of the small letters' size: names of ports stand in gaps
-constexpr double kMostRoom = 90;
+constexpr double kLetters = 0.72;  ///< of the small letters' size: names of ports are in gaps
+constexpr double kMaxRoom = 90;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ const std::vector<float>& ScenePainter::portRooms() const {
         const bool first = i == 0 || scene.edges[order[i - 1]].to != scene.edges[order[i]].to;
         const bool last = i + 1 == order.size() || scene.edges[order[i + 1]].to != scene.edges[order[i]].to;
         if (first && last) continue;
-        m_portRooms[order[i]] = static_cast<float>(first ? -kMostRoom : last ? kMostRoom : std::min(kMostRoom, place(order[i + 1]) - place(order[i])));
+        m_portRooms[order[i]] = static_cast<float>(first ? -kMaxRoom : last ? kMaxRoom : std::min(kMaxRoom, place(order[i + 1]) - place(order[i])));
     }
     return m_portRooms;
 }

@@ -6,7 +6,7 @@
 
 namespace sonde::canvas {
 
-/// A value as it stands on a node. Called on workers: asks no fonts and no widgets.
+/// A value as it is on a node. Called on workers: asks no fonts and no widgets.
 Preview makePreview(const tensor::Value& value, theme::Scheme scheme, const std::stop_token& stop = {});
 
 }  // namespace sonde::canvas

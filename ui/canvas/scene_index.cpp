@@ -7,7 +7,7 @@ namespace sonde::canvas {
 
 namespace {
 
-constexpr int kMostCells = 1 << 20;
+constexpr int kMaxCells = 1 << 20;
 constexpr int kWideSpan = 64;  ///< cells
 
 double distanceToSegment(QPointF p, QPointF a, QPointF b) {
@@ -29,11 +29,11 @@ SceneIndex::SceneIndex(std::shared_ptr<const layout::SceneLayout> scene) : m_sce
     m_bounds = toQt(m_scene->bounds);
     const double width = std::max(1.0, m_bounds.width()), height = std::max(1.0, m_bounds.height());
     // About four items a cell, never more cells than fit.
-    const double wanted = std::clamp(static_cast<double>(m_scene->items.size()) / 4.0, 1.0, static_cast<double>(kMostCells) / 4);
+    const double wanted = std::clamp(static_cast<double>(m_scene->items.size()) / 4.0, 1.0, static_cast<double>(kMaxCells) / 4);
     m_cell = std::max({64.0, std::sqrt(width * height / wanted), width / 8192, height / 65536});
     m_columns = static_cast<int>(width / m_cell) + 1;
     m_rows = static_cast<int>(height / m_cell) + 1;
-    while (static_cast<double>(m_columns) * m_rows > kMostCells) {
+    while (static_cast<double>(m_columns) * m_rows > kMaxCells) {
         m_cell *= 1.5;
         m_columns = static_cast<int>(width / m_cell) + 1;
         m_rows = static_cast<int>(height / m_cell) + 1;
@@ -107,7 +107,7 @@ SceneIndex::Found SceneIndex::within(const QRectF& area) const {
 
 layout::ItemId SceneIndex::itemAt(QPointF place) const {
     const std::vector<std::uint32_t> items = itemsWithin(QRectF(place, QSizeF(0, 0)));
-    // Parents stand before their children: the last one is the innermost.
+    // Parents precede their children: the last one is the innermost.
     return items.empty() ? layout::ItemId() : layout::ItemId(static_cast<std::size_t>(items.back()));
 }
 

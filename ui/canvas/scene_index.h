@@ -13,7 +13,7 @@ namespace sonde::canvas {
 inline QRectF toQt(const layout::Rect& r) { return {r.x, r.y, r.width, r.height}; }
 inline QPointF toQt(const layout::Point& p) { return {p.x, p.y}; }
 
-/// Finds what of a scene lies in a rectangle, in time that grows with what is found: a grid of cells that list the
+/// Finds what of a scene is in a rectangle, in time that grows with what is found: a grid of cells that list the
 /// items and the edges which touch them. Immutable; thread-safe; shares the scene.
 class SceneIndex {
   public:

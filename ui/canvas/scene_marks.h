@@ -21,13 +21,13 @@ enum ItemFlag : std::uint16_t {
     kFailed = 1 << 2,
     kDimmed = 1 << 3,      ///< not reached by the last run
     kRunning = 1 << 4,
-    kHit = 1 << 5,         ///< found by the search
+    kMatch = 1 << 5,         ///< found by the search
     kCurrentHit = 1 << 6,
     kBadValue = 1 << 7,    ///< the value holds NaN or Inf that nobody accepted
     kInside = 1 << 8,      ///< the mark is of something inside this closed box
     kUntraced = 1 << 9,    ///< a module that could not be traced and runs as one opaque call
-    kWent = 1 << 10,       ///< a pass took it out
-    kCame = 1 << 11,       ///< a pass put it in
+    kRemoved = 1 << 10,       ///< removed by a pass
+    kAdded = 1 << 11,       ///< added by a pass
     kChanged = 1 << 12,    ///< a pass gave it other inputs or another constant
     kBookmarked = 1 << 13,
     kTaken = 1 << 14,      ///< the branch that the last run took

@@ -15,7 +15,7 @@ namespace {
 constexpr double kEdgeWidth = 1.3;
 constexpr double kArrow = 7;
 constexpr double kWidestLabel = 180;
-constexpr double kLabelScale = 0.65;  ///< types stand on edges from this zoom on
+constexpr double kLabelScale = 0.65;  ///< types are on edges from this zoom on
 
 /// The head of an arrow whose tip is the path's end.
 QPolygonF arrowHead(const layout::Path& path, double size) {
@@ -104,7 +104,7 @@ QRectF ScenePainter::labelRect(std::uint32_t id) const {
 }
 
 std::vector<std::uint32_t> ScenePainter::labelsNear(QPointF place) const {
-    // A label is not wider than a cell nor higher, so that one which overlaps stands in the same or in the next.
+    // A label is not wider than a cell nor higher, so that one which overlaps is in the same or in the next.
     constexpr double kCell = kWidestLabel + 6;
     const auto cell = [](double x, double y) {
         const auto at = [](double v) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(v / kCell))) & 0xffffffffU; };
@@ -206,22 +206,22 @@ void ScenePainter::paintFarTitles(QPainter& painter, const std::vector<std::uint
     };
     // Plates lie within their boxes, so only those of boxes around one can be in its way; these are read first. Asked
     // for each box anew, so that every part of the picture is painted alike.
-    const auto plateOf = [&](layout::ItemId id) {
+    const auto titleRectOf = [&](layout::ItemId id) {
         std::vector<layout::ItemId> around;
         for (; id.valid(); id = scene.item(id).parent) around.push_back(id);
         std::vector<QRectF> taken;
-        QRectF plate;
+        QRectF titleRect;
         for (auto it = around.rbegin(); it != around.rend(); ++it) {
             const layout::SceneItem& box = scene.item(*it);
-            plate = m_items.farTitle(box, scale, taken, block ? box.rect.height : roomForTitle(*it));
-            if (!plate.isEmpty()) taken.push_back(plate);
+            titleRect = m_items.farTitle(box, scale, taken, block ? box.rect.height : roomForTitle(*it));
+            if (!titleRect.isEmpty()) taken.push_back(titleRect);
         }
-        return plate;
+        return titleRect;
     };
     for (const std::uint32_t id : items) {
         const layout::SceneItem& item = scene.items[id];
         if (!isTitled(item) || !m_steps.goOn()) continue;
-        if (const QRectF plate = plateOf(layout::ItemId(std::size_t{id})); !plate.isEmpty()) m_items.paintFarTitle(painter, item, scale, plate);
+        if (const QRectF titleRect = titleRectOf(layout::ItemId(std::size_t{id})); !titleRect.isEmpty()) m_items.paintFarTitle(painter, item, scale, titleRect);
     }
 }
 
@@ -231,7 +231,7 @@ void ScenePainter::paintWithin(QPainter& painter, const SceneMarks& marks, layou
         layout::ItemId item;
         bool leaving;
     };
-    // An explicit stack: boxes of a hostile file may lie thousands deep.
+    // An explicit stack: boxes of a hostile file may be thousands deep.
     std::vector<Step> stack{{top, false}};
     while (!stack.empty()) {
         const Step step = stack.back();
@@ -267,9 +267,9 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const 
     const CanvasStyle& style = m_items.style();
     const double width = seenWidth(selected ? 2.4 : 2.0, scale);
     // A hub may have thousands of edges; what cannot be told apart need not be drawn.
-    constexpr std::size_t kMost = 2000;
+    constexpr std::size_t kMaxEdges = 2000;
     const std::vector<std::size_t> edges = layout::edgesAt(scene, item);
-    for (std::size_t i = 0; i < std::min(edges.size(), kMost); ++i) {
+    for (std::size_t i = 0; i < std::min(edges.size(), kMaxEdges); ++i) {
         // Of an open box by where the edge comes from: it ends at something inside.
         const bool incoming = !scene.item(item).rect.contains(scene.item(scene.edges[edges[i]].from).rect);
         const ColorRole role = incoming ? ColorRole::EdgeOfInput : ColorRole::EdgeOfOutput;
@@ -277,7 +277,7 @@ void ScenePainter::paintHighlight(QPainter& painter, layout::ItemId item, const 
                   QPen(style.color(role), width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin), kArrow + 1.5, area);
     }
     paintLinks(painter, item, scale);
-    if (scale >= kLabelScale && edges.size() <= kMost)
+    if (scale >= kLabelScale && edges.size() <= kMaxEdges)
         paintLabels(painter, std::vector<std::uint32_t>(edges.begin(), edges.end()));
     paintOutline(painter, item, scale, selected);
 }
@@ -293,9 +293,9 @@ void ScenePainter::paintOutline(QPainter& painter, layout::ItemId item, double s
 }
 
 /// A stub and where its value is made, joined by a dashed line; or an item and all stubs that stand for what it makes, set
-/// off only: a fan of lines would cover what lies between.
+/// off only: a fan of lines would cover what is between.
 void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double scale) const {
-    constexpr std::size_t kMost = 400;
+    constexpr std::size_t kMaxLines = 400;
     const layout::SceneLayout& scene = m_index->scene();
     const bool isStub = scene.item(item).what.kind == layout::ItemKind::Stub;
     if (!isStub && scene.item(item).stubs == 0) return;
@@ -314,7 +314,7 @@ void ScenePainter::paintLinks(QPainter& painter, layout::ItemId item, double sca
         return;
     }
     std::size_t drawn = 0;
-    for (std::size_t i = scene.items.size(); i-- > 0 && scene.items[i].what.kind == layout::ItemKind::Stub && drawn < kMost;)
+    for (std::size_t i = scene.items.size(); i-- > 0 && scene.items[i].what.kind == layout::ItemKind::Stub && drawn < kMaxLines;)
         if (scene.items[i].source == item) link(scene.item(item), scene.items[i]), ++drawn;
 }
 

@@ -29,7 +29,7 @@ class ScenePainter {
     const std::shared_ptr<const SceneIndex>& sharedIndex() const { return m_index; }
     const ItemPainter& items() const { return m_items; }
 
-    /// What lies in `area`, with the detail that suits `scale` pixels per scene unit. Paints no ground.
+    /// What is in `area`, with the detail that suits `scale` pixels per scene unit. Paints no ground.
     void paint(QPainter& painter, const SceneMarks& marks, const QRectF& area, double scale) const;
 
     /// The edges alone.
@@ -56,7 +56,7 @@ class ScenePainter {
     void paintEdge(QPainter& painter, std::uint32_t edge, const QPen& pen, double arrow, const QRectF& area) const;
     void paintLabels(QPainter& painter, const std::vector<std::uint32_t>& edges) const;
     void paintLinks(QPainter& painter, layout::ItemId item, double scale) const;
-    /// From the top of an open box to the first of what lies in it.
+    /// From the top of an open box to the first of what is in it.
     double roomForTitle(layout::ItemId box) const;
     void paintFarTitles(QPainter& painter, const std::vector<std::uint32_t>& items, double scale) const;
     void paintPorts(QPainter& painter, const std::vector<std::uint32_t>& edges, double scale) const;

@@ -50,7 +50,7 @@ std::vector<InputSpec> specsOf(const InspectorContext& context) {
 Comparison::Comparison(InspectorContext& context) : QObject(&context), m_context(context) {
     connect(&context, &InspectorContext::documentLeft, this, &Comparison::clear);
     connect(&context, &InspectorContext::inputsChanged, this, &Comparison::followInputs);
-    connect(&context, &InspectorContext::runStarted, this, [this] { makeStale(tr("the model is run again")); });
+    connect(&context, &InspectorContext::runStarted, this, [this] { makeStale(tr("the model was run again")); });
     connect(&context, &InspectorContext::runFinished, this, &Comparison::followRun);
     connect(&context, &InspectorContext::fileChanged, this, &Comparison::clear);
 }
@@ -100,20 +100,20 @@ void Comparison::again() {
 void Comparison::keepRun() {
     if (!m_context.hasModel()) return;
     m_kept = {m_context.document()->graph, m_context.recording() ? m_context.runInputs() : m_context.inputValues()};
-    m_context.report(Message{base::Severity::Info, tr("This run is kept for comparing"), {}, {}, {}});
+    m_context.report(Message{base::Severity::Info, tr("This run is now the baseline"), {}, {}, {}});
     Q_EMIT changed();
 }
 
 void Comparison::withKeptRun() {
     if (!hasKeptRun()) return;
-    compareWith(tr("the kept run"), [kept = m_kept](const MeasuredRun&) { return kept; });
+    compareWith(tr("the baseline"), [kept = m_kept](const MeasuredRun&) { return kept; });
     m_again = [this] { withKeptRun(); };
 }
 
 void Comparison::withBeforePasses() {
     const auto& whole = m_context.wholeDocument();
     if (!whole || !whole->original) return;
-    compareWith(tr("the model before its passes"), [original = whole->original](const MeasuredRun& actual) {
+    compareWith(tr("the model before passes"), [original = whole->original](const MeasuredRun& actual) {
         return MeasuredRun{original, inputsFor(*original, actual)};
     });
     m_again = [this] { withBeforePasses(); };
@@ -148,7 +148,7 @@ void Comparison::withFile(const QString& path) {
         const std::size_t inputs = document->graph->inputs().size(), all = cases.size();
         std::erase_if(cases, [inputs](const analysis::ComparedCase& one) { return one.inputs.size() != inputs; });
         if (cases.empty()) {
-            return {.known = {}, .error = base::usageError("the file holds only a sequence, which is no single run", path.toStdString(), "sonde check compares it"),
+            return {.known = {}, .error = base::usageError("the file holds only a sequence, and a comparison here takes a single run", path.toStdString()),
                     .inputs = {}, .inputValues = {}};
         }
         auto shown = std::find_if(cases.begin(), cases.end(), [](const analysis::ComparedCase& one) { return !one.ok(); });
@@ -205,7 +205,7 @@ void Comparison::adoptInputs(Outcome outcome) {
     for (const ModelInput& input : m_context.inputs()) names << input.name;
     const auto arrived = [this, outcome] {
         if (same(m_context.runInputs(), outcome.inputValues)) return publish(outcome);
-        m_context.report(Message{base::Severity::Warning, tr("Not compared with %1: the run has other inputs than the reference").arg(m_wantedTitle), {}, {}, {}});
+        m_context.report(Message{base::Severity::Warning, tr("Not compared with %1: the run and the reference have different inputs").arg(m_wantedTitle), {}, {}, {}});
         Q_EMIT changed();
     };
     m_afterRun = nullptr;
@@ -227,7 +227,7 @@ void Comparison::publish(Outcome outcome) {
                    : differing() > 0 ? tr("%1 of %2 values differ from %3").arg(countText(differing()), countText(compared()), m_title)
                                      : tr("%1 values agree with %2").arg(countText(compared()), m_title);
     if (m_known->error) message.severity = base::Severity::Error;
-    if (outcome.furtherCases > 0) message.hint = tr("This is one of %1 cases of the file; sonde check compares all").arg(outcome.furtherCases + 1);
+    if (outcome.furtherCases > 0) message.hint = tr("This is one of %1 cases of the file").arg(outcome.furtherCases + 1);
     message.node = firstDiverging();
     if (message.node.valid()) message.where = tr("first: %1").arg(QString::fromStdString(m_context.graph().node(message.node).name));
     m_context.report(message);
@@ -255,7 +255,7 @@ void Comparison::followRun() {
     } else if (m_context.runState() == RunState::Finished && m_followsRuns) {
         again();
     } else {
-        makeStale(m_context.runState() == RunState::Finished ? tr("the model was run on other inputs") : tr("the run did not finish"));
+        makeStale(m_context.runState() == RunState::Finished ? tr("the model was run on different inputs") : tr("the run did not finish"));
     }
 }
 

@@ -32,7 +32,7 @@ class Comparison : public QObject {
     bool isStale() const { return isKnown() && !m_staleReason.isEmpty(); }
     const QString& staleReason() const { return m_staleReason; }
     bool isActive() const { return m_job.isActive() || m_afterRun != nullptr; }
-    /// With what: "resnet18.npz", "the kept run"; empty if nothing is known.
+    /// With what: "resnet18.npz", "the baseline"; empty if nothing is known.
     const QString& title() const { return m_title; }
     /// Which run the values are of, for the panels that show them: "compared with resnet18.npz"; empty of any other run.
     QString runText() const;

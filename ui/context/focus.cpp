@@ -133,7 +133,7 @@ void InspectorContext::applyFocus() {
     filtered.flip();
     for (std::size_t i = 0; i < m_hidden.size() && i < filtered.size(); ++i)
         if (m_hidden[i]) filtered[i] = true;
-    // An operation with something inside that is to be seen is seen; a weight goes with its readers.
+    // An operation with something inside that is to be seen is seen; a weight goes with its consumers.
     for (std::size_t i = graph().exprCount(); i-- > 0;) {
         const ExprId id(i);
         if (graph().isErased(id)) continue;

@@ -5,6 +5,7 @@
 #include "core/io/inputs/inputs.h"
 #include "ui/context/input_values.h"
 #include "ui/context/inspector_context.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -100,14 +101,14 @@ void InspectorContext::finishReading(ReadInputs result) {
     startRunIfGiven();
 }
 
-/// What came of an archive is told once; what its input could not get stands at the input.
+/// What came of an archive is told once; what its input could not get is at the input.
 void InspectorContext::finishFilling(const Fill& fill, const ReadInputs& result) {
     keep();
     for (const std::string& note : result.notes) report(Message{base::Severity::Info, QString::fromStdString(note), fill.source, {}, {}});
     if (!result.refused || fill.target) return;
     if (result.filled == 0) return report(*result.refused);
-    report(Message{base::Severity::Warning, QString::fromStdString(result.refused->what), QString::fromStdString(result.refused->where),
-                   QString::fromStdString(result.refused->hint), {}});
+    report(Message{base::Severity::Warning, QString::fromStdString(result.refused->what), windowPlace(result.refused->where),
+                   windowHint(result.refused->hint), {}});
 }
 
 }  // namespace sonde::context

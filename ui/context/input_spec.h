@@ -49,7 +49,7 @@ QString withBrackets(const QString& numbers, const tensor::TypeInfo& type);
 
 /// What an input gets when nothing is known of the user's wish: small random numbers of a plausible shape.
 InputSpec defaultSpec(const tensor::TypeInfo& type);
-/// "#rand(0,1,1,3,224,224)"; extents that are not known become 1, or 224 for the height and width of a picture.
+/// "#rand(0,1,1,3,224,224)"; dim sizes that are not known become 1, or 224 for the height and width of a picture.
 QString randomSource(const tensor::TypeInfo& type, double low, double high);
 
 /// One input of the open model with what is given for it.

@@ -7,6 +7,7 @@
 #include "ui/context/remembered.h"
 #include "ui/context/stored.h"
 #include "ui/context/value_measures.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 namespace {
@@ -338,7 +339,7 @@ void InspectorContext::setLabelRules(const LabelRules& rules) {
 void InspectorContext::report(const Message& given) {
     Message message = given;
     if (message.node.valid() && m_document) message.graph = m_document->graph;
-    if (m_messages.size() >= kMostMessages) m_messages.erase(m_messages.begin());
+    if (m_messages.size() >= kMaxMessages) m_messages.erase(m_messages.begin());
     m_messages.push_back(message);
     Q_EMIT messageReported(message);
     if (message.severity == base::Severity::Error) Q_EMIT bannerRequested(message);
@@ -349,8 +350,7 @@ NodeId InspectorContext::nodeOf(const Message& message) const {
 }
 
 void InspectorContext::report(const base::Error& error) {
-    Message message{base::Severity::Error, QString::fromStdString(error.what), QString::fromStdString(error.where),
-                    QString::fromStdString(error.hint), {}};
+    Message message{base::Severity::Error, QString::fromStdString(error.what), windowPlace(error.where), windowHint(error.hint), {}};
     if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     if (m_document) message.node = graph().findNode(error.where);
     report(message);

@@ -90,7 +90,7 @@ class InspectorContext : public QObject {
     /// The number of a module's own graph, or of the first of its children's if it could not be traced; -1: none.
     int graphOfModule(const QString& qualname) const;
     /// What passes did to the nodes of the graph that is shown: the model's own, or the one before them.
-    enum class PassMark { Went, Came, Changed };
+    enum class PassMark { Removed, Added, Changed };
     std::vector<std::pair<NodeId, PassMark>> passMarks() const;
     /// The number of the graph before passes; -1: there were none.
     int graphBeforePasses() const;
@@ -130,7 +130,7 @@ class InspectorContext : public QObject {
     const tensor::Value* value(NodeId node) const;
     /// How many values of a node the last run kept: more than one inside loops.
     std::size_t iterations(NodeId node) const;
-    /// The value of one pass of the loop that the node stands in; null if there is none.
+    /// The value of one pass of the loop that the node is in; null if there is none.
     const tensor::Value* value(NodeId node, std::size_t iteration) const;
     /// Whether a body is a branch that the last run took, at least once.
     bool wasTaken(graph::BodyId body) const;
@@ -155,10 +155,10 @@ class InspectorContext : public QObject {
     /// Where a canvas looked when it was last told; of a document that was just opened, in the session before.
     const Place& place(int canvas) const { return m_places[canvas]; }
     bool isExpanded(ScopeId scope) const;
-    /// Equal blocks in a row are drawn as one from this number on, if they are folded at all.
+    /// Repeated blocks in a row are drawn as one from this number on, if they are folded at all.
     static constexpr std::size_t kFoldFrom = 3;
     bool folds() const { return m_view.foldFrom > 0; }
-    /// The run of equal blocks that something stands in (Outline::runs()), or Outline::kNoRun.
+    /// The run of repeated blocks that something is in (Outline::runs()), or Outline::kNoRun.
     std::uint32_t runOf(const Selection& selection) const;
     const Focus& focus() const { return m_focus; }
     /// Whether anything was hidden by hand, besides what the focus leaves out.
@@ -193,9 +193,9 @@ class InspectorContext : public QObject {
     const std::vector<tensor::Value>& runInputs() const { return m_runInputs; }
 
     // --- messages ------------------------------------------------------------------------------------------------
-    /// The last ones, no more than kMostMessages.
+    /// The last ones, no more than kMaxMessages.
     const std::vector<Message>& messages() const { return m_messages; }
-    static constexpr std::size_t kMostMessages = 2000;
+    static constexpr std::size_t kMaxMessages = 2000;
     /// What a message is about, if that is a node of the graph that is shown.
     NodeId nodeOf(const Message& message) const;
 
@@ -282,7 +282,7 @@ class InspectorContext : public QObject {
     /// Draws only what the selection needs, what needs it, or both; `depth` edges far, 0: however far.
     void focusCone(bool upstream, bool downstream, int depth);
     void focusConeOfSelection(bool upstream, bool downstream);
-    /// Draws only the ways between the first selected node and the others; false if there are none.
+    /// Draws only the paths between the first selected node and the others; false if there are none.
     bool focusPaths();
     void isolateSelection();
     void hideSelection();

@@ -66,7 +66,7 @@ class Job : public QObject {
     std::shared_ptr<Link> m_link;
     std::stop_source m_stop;
     quint64 m_counter = 0;
-    quint64 m_active = 0;   ///< the job whose result is wanted; 0: none
+    quint64 m_active = 0;   ///< the job whose result is requested; 0: none
     bool m_busy = false;    ///< a worker of this object has not come back yet
     quint64 m_pendingNumber = 0;
     Task m_pending;

@@ -1,6 +1,7 @@
 #include "ui/context/label_rules.h"
 
 #include <QCoreApplication>
+#include <QHash>
 #include <QRegularExpression>
 #include <QSettings>
 
@@ -30,26 +31,33 @@ const QStringList* linesFor(const LabelRules& rules, const QString& op) {
 const std::vector<LabelField>& labelFields() {
     static const std::vector<LabelField> fields{
         {QStringLiteral("op"), tr("operator"), false},
-        {QStringLiteral("qualname"), tr("module that it is from"), false},
+        {QStringLiteral("qualname"), tr("module"), false},
         {QStringLiteral("last"), tr("last part of the module's name"), false},
         {QStringLiteral("name"), tr("generated name"), false},
         {QStringLiteral("class"), tr("class of the module"), false},
         {QStringLiteral("attrs"), tr("all attributes"), false},
         {QStringLiteral("attr:NAME"), tr("one attribute"), false},
-        {QStringLiteral("shape"), tr("shape of the result"), false},
-        {QStringLiteral("type"), tr("type and shape of the result"), false},
+        {QStringLiteral("shape"), tr("shape of the output"), false},
+        {QStringLiteral("type"), tr("type and shape of the output"), false},
         {QStringLiteral("inputs"), tr("shapes of the inputs"), false},
-        {QStringLiteral("parameters"), tr("number of weights"), false},
+        {QStringLiteral("parameters"), tr("parameter count"), false},
         {QStringLiteral("source"), tr("file and line, if the model has them"), false},
         {QStringLiteral("time"), tr("time in the last run"), true},
         {QStringLiteral("mean"), tr("mean of the value"), true},
-        {QStringLiteral("deviation"), tr("standard deviation of the value"), true},
-        {QStringLiteral("minimum"), tr("least element of the value"), true},
-        {QStringLiteral("maximum"), tr("largest element of the value"), true},
-        {QStringLiteral("bad"), tr("number of NaN and infinite elements"), true},
-        {QStringLiteral("difference"), tr("difference from what it is compared with"), true},
+        {QStringLiteral("std"), tr("standard deviation of the value"), true},
+        {QStringLiteral("min"), tr("minimum of the value"), true},
+        {QStringLiteral("max"), tr("maximum of the value"), true},
+        {QStringLiteral("bad"), tr("count of NaN and infinite elements"), true},
+        {QStringLiteral("difference"), tr("maximum absolute difference in the comparison"), true},
     };
     return fields;
+}
+
+QString canonicalField(const QString& field) {
+    static const QHash<QString, QString> former{{QStringLiteral("deviation"), QStringLiteral("std")},
+                                                {QStringLiteral("minimum"), QStringLiteral("min")},
+                                                {QStringLiteral("maximum"), QStringLiteral("max")}};
+    return former.value(field, field);
 }
 
 QStringList fieldsIn(const QString& text) {
@@ -65,7 +73,7 @@ QStringList unknownFields(const LabelRules& rules) {
         for (const QString& line : rule.lines)
             for (const QString& field : fieldsIn(line)) {
                 const bool known = field.startsWith(QLatin1String("attr:")) ||
-                                   std::any_of(labelFields().begin(), labelFields().end(), [&](const LabelField& one) { return one.name == field; });
+                                   std::any_of(labelFields().begin(), labelFields().end(), [&](const LabelField& one) { return one.name == canonicalField(field); });
                 if (!known && !unknown.contains(field)) unknown << field;
             }
     return unknown;
@@ -82,7 +90,7 @@ const std::vector<LabelPreset>& labelPresets() {
          {{QStringLiteral("Conv ConvTranspose Conv2d"), {QStringLiteral("{op} {attr:kernel_shape}{attr:kernel_size}"), QStringLiteral("{last}"), QStringLiteral("stride {attr:strides}{attr:stride}")}},
           {QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{last}")}}}},
         {tr("Time and value"),
-         {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{time}"), QStringLiteral("{mean} ± {deviation}")}}}},
+         {{QStringLiteral("*"), {QStringLiteral("{op}"), QStringLiteral("{qualname}"), QStringLiteral("{time}"), QStringLiteral("{mean} ± {std}")}}}},
     };
     return presets;
 }

@@ -6,6 +6,7 @@
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
 #include "ui/context/remembered.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -229,11 +230,11 @@ void InspectorContext::adopt(Loaded loaded) {
     std::size_t told = 0;
     for (const base::Diagnostic& found : m_document->diagnostics) {
         if (told++ == kFindingsTold) break;
-        report(Message{found.severity, textOf(found.what), textOf(found.where), textOf(found.hint), graph().findNode(found.where)});
+        report(Message{found.severity, textOf(found.what), windowPlace(found.where), windowHint(found.hint), graph().findNode(found.where)});
     }
     if (const std::size_t all = m_document->diagnostics.size(); all > kFindingsTold)
-        report(Message{base::Severity::Info, tr("%1 more findings are not listed").arg(countText(all - kFindingsTold)),
-                       textOf(m_document->location), tr("sonde trace prints all of them"), {}});
+        report(Message{base::Severity::Info, tr("%1 more messages are not listed").arg(countText(all - kFindingsTold)),
+                       textOf(m_document->location), {}, {}});
     watchFiles();
     Q_EMIT documentOpened();
     Q_EMIT historyChanged();

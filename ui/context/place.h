@@ -14,7 +14,7 @@ struct Place {
         Moved,   ///< something stands `offset` away from the middle
     };
     Kind kind = Kind::First;
-    graph::NodeId node;    ///< what stands there: a node,
+    graph::NodeId node;    ///< what is there: a node,
     graph::ScopeId scope;  ///< or a module
     QPointF offset;        ///< of its upper left corner from the middle of the canvas, device-independent pixels
     double scale = 1;      ///< device-independent pixels per scene unit

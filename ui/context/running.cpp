@@ -8,6 +8,7 @@
 #include "core/tensor/mapped_source.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
+#include "ui/context/window_hint.h"
 
 namespace sonde::context {
 
@@ -42,7 +43,7 @@ struct InspectorContext::RunResult {
 
 namespace {
 
-/// Whether the inputs say more of extents than the graph does.
+/// Whether the inputs say more of dim sizes than the graph does.
 bool saysMore(const graph::InternalGraph& graph, const std::vector<tensor::TypeInfo>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const tensor::TypeInfo& declared = graph.node(graph.inputs()[i]).type;
@@ -182,8 +183,7 @@ void InspectorContext::failRun(const base::Error& error) {
 }
 
 void InspectorContext::reportOfRun(const base::Error& error) {
-    Message message{base::Severity::Error, QString::fromStdString(error.what), QString::fromStdString(error.where),
-                    QString::fromStdString(error.hint), {}};
+    Message message{base::Severity::Error, QString::fromStdString(error.what), windowPlace(error.where), windowHint(error.hint), {}};
     if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     message.isOfRun = true;
     if (m_recording && !m_recording->failures.empty()) {
@@ -201,7 +201,7 @@ void InspectorContext::reportProblems() {
         report(message);
     };
     if (const QString bad = m_problems->summary(); !bad.isEmpty())
-        tell(bad, tr("F8 goes to where it was made first"), m_problems->all().front().node);
+        tell(bad, tr("Press F8 to go to the node that produced it first"), m_problems->all().front().node);
     for (const analysis::Problem& problem : m_problems->all()) {
         if (problem.kind != analysis::ProblemKind::Failure || problem.severity == base::Severity::Error) continue;
         tell(tr("%1 could not be computed: %2").arg(QString::fromStdString(analysis::placeText(graph(), problem.node)), QString::fromStdString(problem.message)),
@@ -325,7 +325,7 @@ void InspectorContext::startPeek() {
         [graph = m_document->graph, wanted, inputs = m_runInputs, runner = m_peekRunner](const base::WorkContext& work) {
             exec::PlanOptions options;
             options.watch = wanted;
-            // In a loop every pass is wanted: the run ends with the operation that the node stands in.
+            // In a loop every pass is requested: the run ends with the operation that the node is in.
             for (const NodeId node : wanted) {
                 ExprId at = graph->node(node).producer;
                 while (graph->expr(at).body != graph->mainId()) at = graph->body(graph->expr(at).body).owner;

@@ -66,14 +66,14 @@ std::vector<std::pair<NodeId, InspectorContext::PassMark>> InspectorContext::pas
     if (!before && m_shownGraph != 0) return marks;
     const auto add = [&](const std::vector<passes::NodeChange>& changes, PassMark mark) {
         for (const passes::NodeChange& change : changes) {
-            // What came with one pass and went with the next is in neither graph.
+            // A node that one pass added and the next removed is in neither graph.
             if (!change.node.valid() || change.node.index() >= graph().nodeCount()) continue;
             if (!graph().isErased(graph().node(change.node).producer)) marks.emplace_back(change.node, mark);
         }
     };
     for (const passes::PassReport& report : m_whole->passReports) {
         add(report.changed, PassMark::Changed);
-        before ? add(report.went, PassMark::Went) : add(report.came, PassMark::Came);
+        before ? add(report.went, PassMark::Removed) : add(report.came, PassMark::Added);
     }
     return marks;
 }

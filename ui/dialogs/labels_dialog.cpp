@@ -29,7 +29,7 @@ constexpr int kListWidth = 170, kLinesHeight = 96;
 QString fieldsText() {
     QStringList rows;
     for (const context::LabelField& field : context::labelFields())
-        rows << QStringLiteral("<code>{%1}</code>&nbsp;%2").arg(field.name, field.sentence.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")));
+        rows << QStringLiteral("<code>{%1}</code>&nbsp;%2").arg(field.name, field.description.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;")));
     return rows.join(QStringLiteral(" &nbsp; "));
 }
 
@@ -40,19 +40,19 @@ LabelsDialog::LabelsDialog(LabelRules rules, Example example, QWidget* parent)
       m_operators(new QLineEdit(this)), m_lines(new QPlainTextEdit(this)), m_exampleText(new QLabel(this)), m_problem(new QLabel(this)) {
     setWindowTitle(tr("Node Labels"));
     m_presets->setObjectName(QStringLiteral("presets"));
-    m_presets->setAccessibleName(tr("Begin with"));
+    m_presets->setAccessibleName(tr("Preset"));
     for (const context::LabelPreset& preset : context::labelPresets()) m_presets->addItem(preset.title);
-    m_presets->addItem(tr("Own"));
+    m_presets->addItem(tr("Custom"));
     m_list->setAccessibleName(tr("Rules"));
     m_list->setFixedWidth(kListWidth);
     m_operators->setObjectName(QStringLiteral("operators"));
     m_operators->setPlaceholderText(tr("Conv Gemm; * for all others"));
-    m_operators->setToolTip(tr("Names of operators with blanks between them; * means all that have no rule of their own"));
+    m_operators->setToolTip(tr("Operator names separated by spaces; * matches all operators without a rule"));
     m_lines->setObjectName(QStringLiteral("lines"));
     m_lines->setTabChangesFocus(true);
     m_lines->setFixedHeight(kLinesHeight);
     m_lines->setPlaceholderText(QStringLiteral("{op}\n{qualname}\n{shape}"));
-    m_lines->setToolTip(tr("A line of text each; fields stand in braces. The first line is the title"));
+    m_lines->setToolTip(tr("One line of text each. Put fields in braces. The first line is the title"));
     m_exampleText->setObjectName(QStringLiteral("example"));
     m_exampleText->setTextFormat(Qt::RichText);
     m_exampleText->setFrameShape(QFrame::StyledPanel);
@@ -84,7 +84,7 @@ LabelsDialog::LabelsDialog(LabelRules rules, Example example, QWidget* parent)
     middle->addLayout(left);
     middle->addLayout(form, 1);
     auto* top = new QFormLayout;
-    top->addRow(tr("&Begin with"), m_presets);
+    top->addRow(tr("&Preset"), m_presets);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Apply | QDialogButtonBox::Cancel, this);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(theme::kLarge, theme::kLarge, theme::kLarge, theme::kLarge);
@@ -128,7 +128,7 @@ void LabelsDialog::fillList(int current) {
         const QScopedValueRollback guard(m_filling, true);
         m_list->clear();
         for (const LabelRule& rule : m_rules) m_list->addItem(rule.operators.isEmpty() ? tr("(no operator)") : rule.operators);
-        if (m_rules.empty()) m_list->addItem(tr("All: as usual"));
+        if (m_rules.empty()) m_list->addItem(tr("All: default"));
         m_list->setCurrentRow(std::min(current, m_list->count() - 1));
     }
     showRule();
@@ -167,7 +167,7 @@ void LabelsDialog::showExample() {
     if (!lines.isEmpty()) lines.front() = QStringLiteral("<b>%1</b>").arg(lines.front());
     m_exampleText->setText(lines.isEmpty() ? tr("(no model is open)") : lines.join(QStringLiteral("<br>")));
     const QStringList unknown = context::unknownFields(m_rules);
-    m_problem->setText(unknown.isEmpty() ? QString() : tr("There is no field {%1}; it is left empty").arg(unknown.join(QStringLiteral("}, {"))));
+    m_problem->setText(unknown.isEmpty() ? QString() : tr("Unknown field {%1}; it stays empty").arg(unknown.join(QStringLiteral("}, {"))));
     QPalette palette = m_problem->palette();
     palette.setColor(QPalette::WindowText, theme::color(theme::ColorRole::Warning));
     m_problem->setPalette(palette);

@@ -14,7 +14,7 @@ using graph::NodeId;
 
 namespace {
 
-/// In order of execution, but that what comes out of control flow stands before what is in it: good enough to be read.
+/// In order of execution, but that what comes out of control flow precedes what is in it: good enough to be read.
 std::vector<NodeId> comparedNodes(const context::InspectorContext& context) {
     std::vector<NodeId> nodes;
     const graph::InternalGraph& graph = context.graph();
@@ -110,9 +110,9 @@ QVariant DifferenceTableModel::headerData(int section, Qt::Orientation orientati
                                                     QT_TR_NOOP("Max absolute"), QT_TR_NOOP("Max relative"), QT_TR_NOOP("Cosine"), QT_TR_NOOP("SNR"), QT_TR_NOOP("Note")};
     static const char* const tips[ColumnCount] = {
         QT_TR_NOOP("Order of execution"), nullptr, nullptr, nullptr,
-        QT_TR_NOOP("first: all values that it is computed from agree; inherited: one of them differs already"),
-        QT_TR_NOOP("Largest |a \u2212 r|: a in this run, r in what it is compared with"), QT_TR_NOOP("Largest |a \u2212 r| / |r| where r is not 0"),
-        QT_TR_NOOP("Cosine similarity of both values: 1 if they point the same way"), QT_TR_NOOP("10 log10(\u2211 r\u00b2 / \u2211 (a \u2212 r)\u00b2): below about 40 dB a difference is to be seen"),
+        QT_TR_NOOP("first: all inputs agree; inherited: an input differs already"),
+        QT_TR_NOOP("Largest |a \u2212 r|: a in this run, r in the reference"), QT_TR_NOOP("Largest |a \u2212 r| / |r| where r is not 0"),
+        QT_TR_NOOP("Cosine similarity of both values: 1 if they have the same direction"), QT_TR_NOOP("10 log10(\u2211 r\u00b2 / \u2211 (a \u2212 r)\u00b2): below about 40 dB the difference is visible"),
         QT_TR_NOOP("Why a value could not be compared element by element")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment((section >= MaxAbsolute && section <= Snr) || section == Order);

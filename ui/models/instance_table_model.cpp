@@ -88,8 +88,8 @@ QVariant InstanceTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant InstanceTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"), QT_TR_NOOP("Shape"), QT_TR_NOOP("Minimum"),
-                                                    QT_TR_NOOP("Maximum"), QT_TR_NOOP("Mean"), QT_TR_NOOP("Deviation"), QT_TR_NOOP("NaN, Inf")};
+    static const char* const titles[ColumnCount] = {QT_TR_NOOP("Module"), QT_TR_NOOP("Node"), QT_TR_NOOP("Shape"), QT_TR_NOOP("Min"),
+                                                    QT_TR_NOOP("Max"), QT_TR_NOOP("Mean"), QT_TR_NOOP("Std"), QT_TR_NOOP("NaN, Inf")};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount) return {};
     if (role == Qt::TextAlignmentRole) return alignment(section >= Minimum);
     return role == Qt::DisplayRole ? tr(titles[section]) : QVariant();

@@ -8,7 +8,7 @@ using context::Message;
 MessageModel::MessageModel(InspectorContext& context, QObject* parent)
     : QAbstractTableModel(parent), m_context(context), m_messages(context.messages()) {
     connect(&context, &InspectorContext::messageReported, this, [this](const Message& message) {
-        if (m_messages.size() >= InspectorContext::kMostMessages) {
+        if (m_messages.size() >= InspectorContext::kMaxMessages) {
             beginRemoveRows({}, 0, 0);
             m_messages.erase(m_messages.begin());
             endRemoveRows();

@@ -15,7 +15,7 @@ std::vector<graph::ExprId> exprsInside(const layout::Outline& outline, GroupId t
         std::size_t member;
     };
     std::vector<graph::ExprId> exprs;
-    // An explicit stack: modules of a hostile file may lie thousands deep.
+    // An explicit stack: modules of a hostile file may be thousands deep.
     std::vector<Place> stack{{top, 0}};
     while (!stack.empty()) {
         Place& place = stack.back();

@@ -96,11 +96,11 @@ QVariant ModuleTreeModel::data(const QModelIndex& index, int role) const {
         if (!module.moduleClass.empty()) text += QLatin1Char('\n') + shown(module.moduleClass);
         const analysis::ModuleSums& sums = this->sums(id);
         if (sums.parameters.elements > 0) text += QLatin1Char('\n') + tr("Parameters: %1").arg(context::storedText(sums.parameters));
-        if (sums.tied > 0) text += QLatin1Char('\n') + tr("%1 of them are tied: another module has them, too, and a total counts them once").arg(context::countText(sums.tied));
+        if (sums.tied > 0) text += QLatin1Char('\n') + tr("%1 of them are tied to another module and count once in a total").arg(context::countText(sums.tied));
         if (sums.buffers.elements > 0) text += QLatin1Char('\n') + tr("Buffers: %1").arg(context::storedText(sums.buffers));
         if (!module.failure.empty()) text += QLatin1Char('\n') + tr("Could not be traced: %1").arg(shown(module.failure));
         if (!module.visited) text += QLatin1Char('\n') + (module.note.empty() ? tr("Never called while tracing") : shown(module.note));
-        if (module.inferred) text += QLatin1Char('\n') + tr("Read from names or repeated structure");
+        if (module.inferred) text += QLatin1Char('\n') + tr("Inferred from names or repeated structure");
         return text;
     }
     if (role == Qt::TextAlignmentRole) return alignment(index.column() == ParametersColumn);

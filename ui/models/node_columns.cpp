@@ -1,6 +1,7 @@
 #include "ui/models/node_columns.h"
 
 #include <QCoreApplication>
+#include <QHash>
 #include <QLocale>
 
 #include <algorithm>
@@ -33,12 +34,12 @@ const std::vector<NodeColumn>& nodeColumns() {
         {QStringLiteral("elements"), QStringLiteral("Elements"), true, true, true, 90},
         {QStringLiteral("bytes"), QStringLiteral("Memory"), true, true, true, 80},
         {QStringLiteral("parameters"), QStringLiteral("Parameters"), true, true, true, 90},
-        {QStringLiteral("readers"), QStringLiteral("Readers"), true, false, true, 64},
+        {QStringLiteral("readers"), QStringLiteral("Consumers"), true, false, true, 64},
         {QStringLiteral("time"), QStringLiteral("Time"), true, true, true, 90},
         {QStringLiteral("mean"), QStringLiteral("Mean"), true, false, true, 80, NodeColumn::Source::Values, true},
-        {QStringLiteral("deviation"), QStringLiteral("Deviation"), true, false, true, 80, NodeColumn::Source::Values},
-        {QStringLiteral("minimum"), QStringLiteral("Minimum"), true, false, true, 80, NodeColumn::Source::Values, true},
-        {QStringLiteral("maximum"), QStringLiteral("Maximum"), true, false, true, 80, NodeColumn::Source::Values, true},
+        {QStringLiteral("deviation"), QStringLiteral("Std"), true, false, true, 80, NodeColumn::Source::Values},
+        {QStringLiteral("minimum"), QStringLiteral("Min"), true, false, true, 80, NodeColumn::Source::Values, true},
+        {QStringLiteral("maximum"), QStringLiteral("Max"), true, false, true, 80, NodeColumn::Source::Values, true},
         {QStringLiteral("bad"), QStringLiteral("NaN, Inf"), true, true, true, 70, NodeColumn::Source::Values},
         {QStringLiteral("zeros"), QStringLiteral("Zeros"), true, false, true, 70, NodeColumn::Source::Values},
         {QStringLiteral("difference"), QStringLiteral("Difference"), true, false, true, 90, NodeColumn::Source::Comparison, false, true},
@@ -72,7 +73,13 @@ bool isCountedElsewhere(const graph::InternalGraph& graph, const graph::Node& no
 
 }  // namespace
 
-int nodeColumnIndex(const QString& id) {
+int nodeColumnIndex(const QString& word) {
+    // Ids are in settings and scripts and stay; the words of the titles are taken as well.
+    static const QHash<QString, QString> titles{{QStringLiteral("std"), QStringLiteral("deviation")},
+                                                {QStringLiteral("min"), QStringLiteral("minimum")},
+                                                {QStringLiteral("max"), QStringLiteral("maximum")},
+                                                {QStringLiteral("consumers"), QStringLiteral("readers")}};
+    const QString id = titles.value(word, word);
     const auto& columns = nodeColumns();
     const auto found = std::find_if(columns.begin(), columns.end(), [&](const NodeColumn& column) { return column.id == id; });
     return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());

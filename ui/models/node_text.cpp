@@ -3,6 +3,7 @@
 #include "ui/models/short_text.h"
 
 #include "core/ops/registry/registry.h"
+#include "ui/context/window_hint.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -98,7 +99,7 @@ QString failureText(const graph::InternalGraph& graph, graph::ExprId expr, const
     QStringList types;
     for (const std::string& type : failure.inputTypes) types << shown(type);
     if (!types.isEmpty()) lines << QCoreApplication::translate("Failure", "Inputs: %1").arg(types.join(QStringLiteral(", ")));
-    if (!failure.error.hint.empty()) lines << shown(failure.error.hint);
+    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty()) lines << shown(hint.toStdString());
     return lines.join(u'\n');
 }
 

@@ -32,7 +32,7 @@ class OperatorTableModel : public QAbstractTableModel {
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
   Q_SIGNALS:
-    /// The rows are out of date: refresh() is wanted by who shows them.
+    /// The rows are out of date: refresh() is called by who shows them.
     void wentStale();
 
   private:

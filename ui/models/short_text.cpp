@@ -5,7 +5,7 @@
 namespace sonde::models {
 namespace {
 
-constexpr qsizetype kLongestText = 300;
+constexpr qsizetype kMaxTextLength = 300;
 
 /// The beginning and the end, where names differ, with "…" between.
 QString elided(const QString& text, qsizetype most) {
@@ -19,7 +19,7 @@ QString elided(const QString& text, qsizetype most) {
 }  // namespace
 
 QString oneLine(const QString& text) {
-    QString whole = elided(text, kLongestText);
+    QString whole = elided(text, kMaxTextLength);
     for (QChar& c : whole) {
         const QChar::Category kind = c.category();
         const bool breaks = kind == QChar::Other_Control || kind == QChar::Separator_Line || kind == QChar::Separator_Paragraph;
@@ -32,8 +32,8 @@ QString oneLine(const QString& text) {
 
 QString shown(std::string_view text) {
     const auto decoded = [](std::string_view part) { return QString::fromUtf8(part.data(), static_cast<qsizetype>(part.size())); };
-    // Four bytes make a character at most; what lies between is not decoded, a hostile file may hold megabytes.
-    constexpr std::size_t kEdge = 4 * kLongestText;
+    // Four bytes make a character at most; what is between is not decoded, a hostile file may hold megabytes.
+    constexpr std::size_t kEdge = 4 * kMaxTextLength;
     if (text.size() <= 2 * kEdge) return oneLine(decoded(text));
     return oneLine(decoded(text.substr(0, kEdge)) + decoded(text.substr(text.size() - kEdge)));
 }

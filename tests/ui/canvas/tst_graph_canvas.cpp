@@ -165,7 +165,7 @@ void TestGraphCanvas::doubleClickOpensAModuleInPlace() {
     const ItemId opened = find(ItemKind::Module, "layer2");
     QVERIFY(m_canvas->scene()->item(opened).what.open);
     QVERIFY(find(ItemKind::Module, "layer2.0"));
-    // What was clicked stands where it stood.
+    // What was clicked is where it stood.
     QVERIFY((m_canvas->itemRect(opened).topLeft() - corner).manhattanLength() < 1.5);
     const QRectF outer = m_canvas->itemRect(opened), inner = m_canvas->itemRect(find(ItemKind::Module, "layer2.0"));
     QVERIFY(outer.contains(inner));

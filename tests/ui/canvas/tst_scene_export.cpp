@@ -85,7 +85,7 @@ void TestSceneExport::svgIsDrawnByOthers() {
     const QImage theirs = QImage::fromData(bytes("svg"), "SVG");  // Qt's SVG reader, which knows nothing of the painter
     QCOMPARE(theirs.width(), ours.width());
     QVERIFY(std::abs(theirs.height() - ours.height()) <= 1);
-    // Boxes stand in the same places: far most pixels agree (text is set by another engine).
+    // Boxes are in the same places: far most pixels agree (text is set by another engine).
     qint64 differing = 0, all = 0;
     for (int y = 0; y < std::min(ours.height(), theirs.height()); y += 3)
         for (int x = 0; x < ours.width(); x += 3, ++all)

@@ -216,7 +216,7 @@ void TestForEveryone::wrongQueriesAreShownInPlace() {
     for (QLabel* label : m_window->searchBar()->findChildren<QLabel*>())
         if (label->isVisible() && label->text().contains(QStringLiteral("<u"))) problem = label;
     QVERIFY(problem);
-    // The wrong word is set off, and what was meant stands below.
+    // The wrong word is set off, and what was meant is below.
     QVERIFY2(problem->text().contains(QRegularExpression(QStringLiteral("<u[^>]*>shpae"))), qPrintable(problem->text()));
     QVERIFY(problem->text().section(QStringLiteral("<br>"), 1).contains(QStringLiteral("shape")));
     QVERIFY(!problem->accessibleName().isEmpty());

@@ -21,7 +21,7 @@ class TestLayoutNotice : public test::WindowFixture {
         script.write("#!/bin/sh\nexec sleep 1000\n");
         script.close();
         QVERIFY(script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
-        // Both are read when the first layout is wanted.
+        // Both are read when the first layout is requested.
         qputenv("SONDE_LAYOUT_WORKER", helper.toUtf8());
         qputenv("XDG_CACHE_HOME", m_settings.path().toUtf8());
         prepare();
@@ -45,10 +45,10 @@ class TestLayoutNotice : public test::WindowFixture {
     /// Where the notice stands if nothing is in its way: in the middle, 12 pixels below the edge.
     QRect place() {
         const QFontMetrics metrics(theme::Theme::instance().uiFont());
-        const int width = metrics.horizontalAdvance(QStringLiteral("Laying out… the last picture stays meanwhile")) + 24;
+        const int width = metrics.horizontalAdvance(QStringLiteral("Computing layout… the previous one stays visible")) + 24;
         return {canvas()->width() / 2 - width / 2, 12, width, metrics.height() + 12};
     }
-    /// A plate has its own ground at both ends and a line above and below.
+    /// An overlay has its own ground at both ends and a line above and below.
     bool isPlateAt(const QRect& plate) {
         const QImage picture = canvas()->grab().toImage();
         const QColor ground = theme::color(theme::ColorRole::Raised);

@@ -176,8 +176,8 @@ void TestLeaving::messagesKnowTheirModel() {
 void TestLeaving::theLogHoldsNoMoreThanTheContext() {
     models::MessageModel log(context());
     for (int i = 0; i < 2100; ++i) context().report(context::Message{base::Severity::Info, QString::number(i), {}, {}, {}});
-    QCOMPARE(context().messages().size(), InspectorContext::kMostMessages);
-    QCOMPARE(log.rowCount(), static_cast<int>(InspectorContext::kMostMessages));
+    QCOMPARE(context().messages().size(), InspectorContext::kMaxMessages);
+    QCOMPARE(log.rowCount(), static_cast<int>(InspectorContext::kMaxMessages));
     QCOMPARE(log.index(log.rowCount() - 1, 0).data().toString(), QStringLiteral("2099"));
 }
 

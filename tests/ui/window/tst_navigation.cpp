@@ -127,7 +127,7 @@ void TestNavigation::blocksFoldAndKeysShowTheOthers() {
     context().expandToDepth(9);
     settle();
     QCOMPARE(canvas()->scene()->foldedBlocks, 4u);
-    QVERIFY2(canvas()->hiddenText().contains("in 4 equal blocks"), qPrintable(canvas()->hiddenText()));
+    QVERIFY2(canvas()->hiddenText().contains("in 4 repeated blocks"), qPrintable(canvas()->hiddenText()));
     QVERIFY2(canvas()->textTwin().contains(QStringLiteral("\u00d7 5")), qPrintable(canvas()->textTwin()));
     const std::vector<graph::NodeId> norms = find("class:LayerNorm name:/ln_1$/");
     QCOMPARE(norms.size(), std::size_t{5});
@@ -208,7 +208,7 @@ void TestNavigation::hidingIsCountedAndUndone() {
     key(Qt::Key_H, Qt::ControlModifier | Qt::AltModifier);
     QCOMPARE(shownExprs(), all - relus);
     QCOMPARE(canvas()->scene()->filteredExprs, static_cast<std::uint32_t>(relus));
-    QVERIFY(canvas()->hiddenText().contains(QStringLiteral("%1 left out").arg(relus)));
+    QVERIFY(canvas()->hiddenText().contains(QStringLiteral("%1 filtered out").arg(relus)));
     key(Qt::Key_Escape);
     QCOMPARE(shownExprs(), all);
 }

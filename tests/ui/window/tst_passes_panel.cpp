@@ -91,17 +91,17 @@ void TestPassesPanel::beforeAndAfter() {
     QCOMPARE(normCalls(), before - (norms ? norms : before));
     QVERIFY(pass->childCount() >= before);
 
-    // A node that went is shown in the graph before, with its mark; one that changed in the graph after.
-    QTreeWidgetItem *went = nullptr, *changed = nullptr;
+    // A removed node is shown in the graph before, with its mark; one that changed in the graph after.
+    QTreeWidgetItem *removed = nullptr, *changed = nullptr;
     for (int i = 0; i < pass->childCount(); ++i) {
-        if (!went && pass->child(i)->text(0).endsWith(QLatin1String("went")) && pass->child(i)->text(2).endsWith(QLatin1String("BatchNorm2d"))) went = pass->child(i);
+        if (!removed && pass->child(i)->text(0).endsWith(QLatin1String("removed")) && pass->child(i)->text(2).endsWith(QLatin1String("BatchNorm2d"))) removed = pass->child(i);
         if (!changed && pass->child(i)->text(0).endsWith(QLatin1String("changed"))) changed = pass->child(i);
     }
-    QVERIFY(went && changed);
-    waitForModel([&] { report->setCurrentItem(went); });
+    QVERIFY(removed && changed);
+    waitForModel([&] { report->setCurrentItem(removed); });
     QCOMPARE(context().shownGraph(), context().graphBeforePasses());
     QCOMPARE(normCalls(), before);
-    QCOMPARE(QString::fromStdString(context().graph().node(context().selection().node).name), went->text(1));
+    QCOMPARE(QString::fromStdString(context().graph().node(context().selection().node).name), removed->text(1));
     QVERIFY(!context().passMarks().empty());
     waitForModel([&] { report->setCurrentItem(changed); });
     QCOMPARE(context().shownGraph(), 0);

@@ -84,7 +84,7 @@ void TestRunProblems::badValuesAreToldAndVisited() {
     open(write("chain.onnx", chain()));
     runOn(QStringLiteral("x"), QStringLiteral("#rand(-1,-1,3)"));
     QCOMPARE(context().runState(), RunState::Finished);
-    QCOMPARE(context().problems().summary(), QStringLiteral("NaN in 4 nodes, first made by root (Sqrt)"));
+    QCOMPARE(context().problems().summary(), QStringLiteral("NaN in 4 nodes, first produced by root (Sqrt)"));
     QVERIFY(button()->isVisible());
     QCOMPARE(button()->text(), context().problems().summary());
     // Origins first, in execution order; then carriers.
@@ -93,10 +93,10 @@ void TestRunProblems::badValuesAreToldAndVisited() {
         key(Qt::Key_F8);
         QCOMPARE(context().selection().node, named(name));
     }
-    QVERIFY(details().contains(QStringLiteral("made here")));
+    QVERIFY(details().contains(QStringLiteral("produced here")));
     key(Qt::Key_F8, Qt::ShiftModifier);
     QCOMPARE(context().selection().node, named("last"));
-    QVERIFY(details().contains(QStringLiteral("carried from an input")));
+    QVERIFY(details().contains(QStringLiteral("propagated from an input")));
     // A run without them: nothing is left.
     runOn(QStringLiteral("x"), QStringLiteral("#rand(1,1,3)"));
     QVERIFY(!button()->isVisible());
@@ -110,7 +110,7 @@ void TestRunProblems::whatIsAcceptedIsRemembered() {
     const QString path = write("accepted.onnx", chain());
     open(path);
     runOn(QStringLiteral("x"), QStringLiteral("#zeros"));
-    QCOMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first made by scores (Log)"));
+    QCOMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first produced by scores (Log)"));
     context().select(named("scores"));
     key(Qt::Key_F8, Qt::ControlModifier);
     QTRY_VERIFY(context().problems().summary().isEmpty());
@@ -125,7 +125,7 @@ void TestRunProblems::whatIsAcceptedIsRemembered() {
     QVERIFY(context().problems().summary().isEmpty());
     context().select(named("scores"));
     key(Qt::Key_F8, Qt::ControlModifier);
-    QTRY_COMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first made by scores (Log)"));
+    QTRY_COMPARE(context().problems().summary(), QStringLiteral("Inf in 3 nodes, first produced by scores (Log)"));
 }
 
 void TestRunProblems::aFailedNodeSaysWhy() {

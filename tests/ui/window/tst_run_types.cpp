@@ -1,4 +1,4 @@
-// After a run the window shows the extents of that run, on edges, in tables and details; nothing moves because of it.
+// After a run the window shows the dim sizes of that run, on edges, in tables and details; nothing moves because of it.
 
 #include <QSettings>
 #include <QSignalSpy>
@@ -98,7 +98,7 @@ class TestRunTypes : public QObject {
         QCOMPARE(changed.count(), 1);
     }
 
-    /// The table's memory after a run of a model with open extents is that of the values that the run has.
+    /// The table's memory after a run of a model with open dim sizes is that of the values that the run has.
     void memoryIsThatOfTheRun_data() {
         QTest::addColumn<QString>("source");
         QTest::newRow("resnet18_slim.onnx") << QStringLiteral("#rand(0,1,3,3,64,64)");

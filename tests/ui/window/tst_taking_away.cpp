@@ -57,16 +57,16 @@ class TestTakingAway : public test::WindowFixture {
 };
 
 void TestTakingAway::sheetsCoverThePicture() {
-    using canvas::sheetsOf;
-    QCOMPARE(sheetsOf({0, 0, 100, 100}, {100, 100}).size(), std::size_t{1});
+    using canvas::pagesOf;
+    QCOMPARE(pagesOf({0, 0, 100, 100}, {100, 100}).size(), std::size_t{1});
     // 12 units are shared: two pages of 100 reach 188, three 276
-    QCOMPARE(sheetsOf({0, 0, 188, 50}, {100, 100}).size(), std::size_t{2});
-    QCOMPARE(sheetsOf({0, 0, 189, 50}, {100, 100}).size(), std::size_t{3});
-    const std::vector<canvas::Sheet> sheets = sheetsOf({10, 20, 250, 150}, {100, 100});
-    QCOMPARE(sheets.size(), std::size_t{6});
-    QCOMPARE(sheets[4].area, QRectF(10 + 88, 20 + 88, 100, 100));
-    QCOMPARE(sheets[4].row, 1);
-    QCOMPARE(sheets[4].column, 1);
+    QCOMPARE(pagesOf({0, 0, 188, 50}, {100, 100}).size(), std::size_t{2});
+    QCOMPARE(pagesOf({0, 0, 189, 50}, {100, 100}).size(), std::size_t{3});
+    const std::vector<canvas::PageLayout> pages = pagesOf({10, 20, 250, 150}, {100, 100});
+    QCOMPARE(pages.size(), std::size_t{6});
+    QCOMPARE(pages[4].area, QRectF(10 + 88, 20 + 88, 100, 100));
+    QCOMPARE(pages[4].row, 1);
+    QCOMPARE(pages[4].column, 1);
 }
 
 void TestTakingAway::printHasAPreviewAndMakesPages() {
@@ -169,7 +169,7 @@ void TestTakingAway::labelsFollowRules() {
     QVERIFY(text.contains(QStringLiteral(">Conv [2, 2]<")));
     QVERIFY(text.contains(QStringLiteral(">conv1<")));
     QVERIFY(text.contains(QStringLiteral(">2,352<")) || text.contains(QStringLiteral(">2,368<")));  // 16 x 3 x 7 x 7, with or without the bias
-    QVERIFY(text.contains(QStringLiteral(">Relu<")));  // no rule: as usual
+    QVERIFY(text.contains(QStringLiteral(">Relu<")));  // no rule: the default
     QVERIFY(!text.contains(u'{'));
 }
 
@@ -249,7 +249,7 @@ void TestTakingAway::everyItemInViewSpeaks() {
         }
     }
     QVERIFY(module && conv);
-    // The reader's focus is the keyboard's place.
+    // The screen reader's focus follows the keyboard.
     QVERIFY(spoken->focusChild() == spoken);
     key(Qt::Key_Down);
     key(Qt::Key_Down);
@@ -257,7 +257,7 @@ void TestTakingAway::everyItemInViewSpeaks() {
     QVERIFY2(spoken->focusChild()->text(QAccessible::Name).startsWith(QStringLiteral("Conv")), qPrintable(spoken->focusChild()->text(QAccessible::Name)));
     key(Qt::Key_F9);
     QVERIFY(spoken->focusChild()->text(QAccessible::Name).contains(QStringLiteral("watched")));
-    // An action of a reader opens a module.
+    // An action of a screen reader opens a module.
     for (int i = 0; i < spoken->childCount(); ++i) {
         QAccessibleInterface* child = spoken->child(i);
         if (!child->text(QAccessible::Name).startsWith(QStringLiteral("module layer1"))) continue;

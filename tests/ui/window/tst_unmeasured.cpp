@@ -143,13 +143,13 @@ void TestUnmeasured::theLegendSaysIt() {
     QVERIFY(legend);
     context().setColorBy(QStringLiteral("zeros"));
     settle();
-    QVERIFY(legend->lines().contains(QStringLiteral("not measured")));
+    QVERIFY(legend->lines().contains(QStringLiteral("no statistics")));
     context().setColorBy(QStringLiteral("readers"));  // known of everything
     settle();
-    QVERIFY(!legend->lines().contains(QStringLiteral("not known")));
+    QVERIFY(!legend->lines().contains(QStringLiteral("unknown")));
     context().setColorBy(QStringLiteral("difference"));
     settle();
-    QVERIFY(legend->lines().join(' ').contains(QStringLiteral("comes first")));
+    QVERIFY(legend->lines().join(' ').contains(QStringLiteral("use Run")));
 }
 
 QTEST_MAIN(TestUnmeasured)

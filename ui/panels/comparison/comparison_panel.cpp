@@ -44,11 +44,11 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
     m_again->setObjectName(QStringLiteral("compareAgain"));
-    m_again->setToolTip(tr("Make this comparison once more (Ctrl+Shift+F7)"));
+    m_again->setToolTip(tr("Repeat this comparison (Ctrl+Shift+F7)"));
     m_tolerance->setObjectName(QStringLiteral("tolerance"));
     m_tolerance->setAccessibleName(tr("Tolerance of float32 values"));
-    m_tolerance->setToolTip(tr("A float32 value differs when its error is more than this part of the largest magnitude in it.\n"
-                               "Other types keep their ratio to it: float16 100 times as much, bfloat16 800 times. Integers must be equal."));
+    m_tolerance->setToolTip(tr("A float32 value differs if its error exceeds this fraction of its maximum magnitude.\n"
+                               "Other types scale with it: float16 by 100, bfloat16 by 800. Integers must be equal."));
     m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
     m_tolerance->setFixedWidth(theme::kLarge * 4);
     bool isNumber = false;
@@ -75,7 +75,7 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     inner->addLayout(top);
     inner->addWidget(m_view);
     m_empty->setContent(QStringLiteral("compare"), tr("Nothing is compared"),
-                        tr("Run \u203a Compare says how far every value is from a reference file, a run that was kept, or another model."), {});
+                        tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."), {});
     m_stack->addWidget(m_empty);
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);

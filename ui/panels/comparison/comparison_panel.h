@@ -27,7 +27,7 @@ class ComparisonPanel : public QWidget {
     explicit ComparisonPanel(context::InspectorContext& context, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     const models::DifferenceTableModel& model() const { return m_model; }
-    /// What stands above the list.
+    /// What is above the list.
     QString summary() const;
 
   private:

@@ -15,6 +15,7 @@
 
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
+#include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/flow_layout.h"
@@ -49,7 +50,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
       m_number(new widgets::NumberField),
       m_flag(new QCheckBox),
       m_imageRow(new QWidget),
-      m_resize(new QCheckBox(tr("Resize to the input"))),
+      m_resize(new QCheckBox(tr("Resize to input"))),
       m_preset(new QComboBox),
       m_state(new QLabel) {
     setObjectName(QStringLiteral("input.") + inputName);
@@ -60,14 +61,14 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     name->setFont(bold);
     m_type->setColorRole(theme::ColorRole::MutedText);
     if (const ModelInput* input = context.input(inputName)) m_field = context::numberFieldOf(input->type);
-    const QString numbers = m_field == context::NumberField::Number ? tr("Number") : m_field == context::NumberField::Flag ? tr("Flag") : tr("Numbers");
+    const QString numbers = m_field == context::NumberField::Number ? tr("Number") : m_field == context::NumberField::Flag ? tr("Bool") : tr("Numbers");
     m_mode->addItems({tr("File"), tr("Random"), tr("Zeros"), numbers, tr("Not given")});
     m_mode->setToolTip(tr("Where the value comes from"));
     m_mode->setAccessibleName(tr("Source of input %1").arg(inputName));
     m_source->setAccessibleName(tr("File or specification of input %1").arg(inputName));
     m_number->setObjectName(QStringLiteral("number"));
     m_number->setAccessibleName(tr("Value of input %1").arg(inputName));
-    m_number->setToolTip(tr("Enter takes the number; Up and Down change it"));
+    m_number->setToolTip(tr("Press Enter to apply; Up and Down change the number"));
     m_flag->setObjectName(QStringLiteral("flag"));
     m_flag->setAccessibleName(tr("Value of input %1").arg(inputName));
     m_flag->setToolTip(tr("Checked: true"));
@@ -179,10 +180,10 @@ void InputEditor::showState(const ModelInput& input) {
     theme::ColorRole role = theme::ColorRole::MutedText;
     if (const auto& error = input.error ? input.error : input.conflict) {
         lines << QString::fromStdString(error->what);
-        if (!error->hint.empty()) lines << QString::fromStdString(error->hint);
+        if (const QString hint = context::windowHint(error->hint); !hint.isEmpty()) lines << hint;
         role = theme::ColorRole::Error;
     } else {
-        if (input.isDemanded) lines << tr("As the layers require it");
+        if (input.isDemanded) lines << tr("Shape inferred from layers");
         if (!input.note.isEmpty()) lines << tr("Note: %1").arg(input.note);
         if (input.value) lines << tr("Given: %1").arg(models::shown(input.value->typeText()));
     }

@@ -34,7 +34,7 @@ InputsPanel::InputsPanel(InspectorContext& context, QWidget* parent)
     m_area->setWidgetResizable(true);
     m_area->setFrameShape(QFrame::NoFrame);
     m_area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_live->setToolTip(tr("Run again by itself whenever an input changes"));
+    m_live->setToolTip(tr("Run again automatically when an input changes"));
     m_run->setToolTip(tr("Run the model on these inputs (F5)"));
     auto* top = new QHBoxLayout;
     top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
@@ -66,7 +66,7 @@ void InputsPanel::rebuild() {
     m_live->setEnabled(model);
     if (!model || m_context.inputs().empty()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("input"), model ? tr("The model has no inputs") : tr("No model is open"),
-                                                  model ? QString() : tr("What the model is run on stands here.")));
+                                                  model ? QString() : tr("The inputs of the model appear here.")));
         return;
     }
     auto* content = new QWidget;
@@ -75,7 +75,7 @@ void InputsPanel::rebuild() {
     m_column->setSpacing(theme::kTight);
     m_more = new QPushButton;
     m_more->setObjectName(QStringLiteral("moreInputs"));
-    m_more->setToolTip(tr("Show more of the inputs; those not shown are given as well"));
+    m_more->setToolTip(tr("Show more inputs; a run uses all of them"));
     m_column->addWidget(m_more, 0, Qt::AlignHCenter);
     m_column->addStretch(1);
     connect(m_more, &QPushButton::clicked, this, &InputsPanel::addEditors);

@@ -38,8 +38,8 @@ InstancesPanel::InstancesPanel(InspectorContext& context, QWidget* parent)
     inner->setSpacing(0);
     inner->addLayout(top);
     inner->addWidget(m_view);
-    m_stack->addWidget(new widgets::EmptyState(QStringLiteral("list"), tr("No equal blocks"),
-                                               tr("Select a node in a block that stands several times in a row: its value in every one of them is shown here.")));
+    m_stack->addWidget(new widgets::EmptyState(QStringLiteral("list"), tr("No repeated blocks"),
+                                               tr("Select a node inside a repeated block to compare its value in all of them.")));
     m_stack->addWidget(page);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -63,14 +63,14 @@ void InstancesPanel::follow() {
     m_compute->setVisible(m_model.lacksValues());
     if (m_model.rowCount() == 0) return;
     const graph::NodeId selected = m_context.selection().node;
-    m_title->setText(tr("%1 in %2 equal blocks").arg(selected.valid() ? models::operatorText(m_context.graph().expr(m_context.graph().node(selected).producer)) : QString())
+    m_title->setText(tr("%1 in %2 repeated blocks").arg(selected.valid() ? models::operatorText(m_context.graph().expr(m_context.graph().node(selected).producer)) : QString())
                          .arg(context::countText(m_model.rowCount())));
     const int row = m_model.rowOf(selected);
     if (row >= 0) m_view->selectRow(m_proxy.mapFromSource(m_model.index(row, 0)).row());
 }
 
 PanelInfo instancesPanel() {
-    return {QStringLiteral("instances"), QObject::tr("Equal Blocks"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+7"),
+    return {QStringLiteral("instances"), QObject::tr("Repeated Blocks"), QStringLiteral("compare"), PanelArea::Bottom, QStringLiteral("Alt+Shift+7"),
             [](InspectorContext& context) -> QWidget* { return new InstancesPanel(context); }, true};
 }
 

@@ -13,7 +13,7 @@ class QTableView;
 
 namespace sonde::panels {
 
-/// One value in all of the equal blocks around it, side by side. A row leads to the value in its block.
+/// One value in all of the repeated blocks around it, side by side. A row leads to the value in its block.
 class InstancesPanel : public QWidget {
     Q_OBJECT
   public:

@@ -86,7 +86,7 @@ void ModuleTreePanel::choose(const QModelIndex& index) {
     m_context.navigateTo(selection);
 }
 
-/// In a narrow panel the names need the room; the class stands in the tool tip and in the details.
+/// In a narrow panel the names need the room; the class is in the tool tip and in the details.
 void ModuleTreePanel::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     constexpr int kCharacters = 18;

@@ -14,6 +14,7 @@
 #include "ui/context/model_counts.h"
 #include "ui/context/problems.h"
 #include "ui/context/stored.h"
+#include "ui/context/window_hint.h"
 #include "ui/models/difference_table_model.h"
 #include "ui/models/node_text.h"
 #include "ui/models/short_text.h"
@@ -36,7 +37,7 @@ using widgets::KeyValueGrid;
 namespace {
 
 constexpr std::size_t kMaxLinks = 40;
-constexpr std::size_t kMostRows = 200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
+constexpr std::size_t kMaxRows = 200;  ///< of one section: each is a widget, and folded constants stand for thousands of operations
 
 }  // namespace
 
@@ -103,7 +104,7 @@ void NodeDetailsPanel::rebuild() {
     m_header->setVisible(m_context.hasModel() && !selection.isNone());
     if (!m_context.hasModel() || selection.isNone()) {
         m_area->setWidget(new widgets::EmptyState(QStringLiteral("details"), tr("Nothing is selected"),
-                                                  tr("Click a node or a module in the graph to see what it is.")));
+                                                  tr("Click a node or a module in the graph to see its details.")));
         return;
     }
     m_title->setFont(theme::Theme::instance().titleFont());
@@ -181,8 +182,8 @@ void NodeDetailsPanel::refreshValue() {
     const QString dtype = models::dtypeText(node, value);
     grid->addRow(tr("Number"), QStringLiteral("#%1").arg(id.value));
     // Lists and numbers have none.
-    if (value ? value->isTensor() : !node.type.kind || node.type.isTensor()) grid->addRow(tr("Shape"), shape.isEmpty() ? tr("not known before a run") : shape);
-    grid->addRow(tr("Type"), dtype.isEmpty() ? tr("not known before a run") : dtype);
+    if (value ? value->isTensor() : !node.type.kind || node.type.isTensor()) grid->addRow(tr("Shape"), shape.isEmpty() ? tr("unknown before a run") : shape);
+    grid->addRow(tr("Type"), dtype.isEmpty() ? tr("unknown before a run") : dtype);
     if (const analysis::TensorStats* stats = m_stats.stats(id); stats && stats->finiteCount() > 0) {
         grid->addRow(tr("Range"), tr("%1 to %2").arg(models::numberText(stats->minimum), models::numberText(stats->maximum)));
         grid->addRow(tr("Mean ± std"), QStringLiteral("%1 ± %2").arg(models::numberText(stats->mean), models::numberText(stats->deviation)));
@@ -208,9 +209,9 @@ void NodeDetailsPanel::addBadValues(KeyValueGrid* grid, NodeId node) {
     if (!counted) return;
     const analysis::Problem* problem = problems.of(node);
     if (problems.isAccepted(node)) grid->addRow(tr("Bad values"), tr("accepted"));
-    else if (!problems.isBad(node)) grid->addRow(tr("Bad values"), tr("carried from a node that was accepted"), true);
-    else if (!problem || problem->role == analysis::ProblemRole::Carrier) grid->addRow(tr("Bad values"), tr("carried from an input"));
-    else grid->addRow(tr("Bad values"), tr("made here: %1").arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))), true);
+    else if (!problems.isBad(node)) grid->addRow(tr("Bad values"), tr("propagated from an accepted node"), true);
+    else if (!problem || problem->role == analysis::ProblemRole::Carrier) grid->addRow(tr("Bad values"), tr("propagated from an input"));
+    else grid->addRow(tr("Bad values"), tr("produced here: %1").arg(shown(problem->message + (problem->advice.empty() ? "" : "; " + problem->advice))), true);
 }
 
 void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::Failure& failure) {
@@ -221,9 +222,9 @@ void NodeDetailsPanel::addFailure(KeyValueGrid* grid, ExprId expr, const exec::F
         grid->addLink(tr("Failed at"), name, QVariant::fromValue(m_context.selectionOf(failure.expr)), models::moduleText(failed));
     }
     grid->addRow(tr("Failed"), shown(failure.error.what), true);
-    if (!failure.error.hint.empty()) grid->addRow(tr("Hint"), shown(failure.error.hint), true);
+    if (const QString hint = context::windowHint(failure.error.hint); !hint.isEmpty()) grid->addRow(tr("Hint"), shown(hint.toStdString()), true);
     for (std::size_t i = 0; i < std::min(failure.inputTypes.size(), kMaxLinks); ++i)
-        grid->addRow(tr("Input %1 was").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
+        grid->addRow(tr("Input %1").arg(models::argumentName(failed, i)), shown(failure.inputTypes[i]));
 }
 
 /// Which run the value is of, if it is one of a comparison, and how far it is from what it was compared with.
@@ -233,9 +234,9 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     if (!comparison.isKnown() || comparison.isStale()) return;
     grid->addRow(tr("Run"), comparison.runText());
     const analysis::NodeDifference* found = comparison.of(id);
-    if (!found) return grid->addRow(tr("Difference"), tr("nothing to compare with"));
+    if (!found) return grid->addRow(tr("Difference"), tr("no reference value"));
     const auto number = [](models::DifferenceTableModel::Column column, double of) { return models::differenceText(column, of); };
-    QString text = found->ok ? tr("agrees") : found->isInherited ? tr("differs, as an input of it does") : tr("differs first here");
+    QString text = found->ok ? tr("agrees") : found->isInherited ? tr("differs, as does one of its inputs") : tr("differs first here");
     if (!found->note.empty()) text += QStringLiteral(", ") + shown(found->note);
     grid->addRow(tr("Difference"), text);
     grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative").arg(number(models::DifferenceTableModel::MaxAbsolute, found->maxAbsolute),
@@ -253,8 +254,8 @@ void NodeDetailsPanel::addOperation(const graph::Expr& expr) {
         const QString domain = expr.op.domain.empty() ? QStringLiteral("ai.onnx") : shown(expr.op.domain);
         grid->addRow(tr("Domain"), expr.op.version > 0 ? tr("%1, version %2").arg(domain).arg(expr.op.version) : domain);
         const ops::OpDef* op = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-        if (op && !op->summary.empty()) grid->addRow(tr("Does"), shown(op->summary));
-        if (!op) grid->addRow(tr("Does"), tr("Not known to this version of Sonde: it is drawn but cannot be run"));
+        if (op && !op->summary.empty()) grid->addRow(tr("Description"), shown(op->summary));
+        if (!op) grid->addRow(tr("Description"), tr("Unknown operator: it is drawn, but cannot be run"));
     }
     if (!expr.target.empty() && expr.target != expr.op.name) grid->addRow(tr("Target"), shown(expr.target));
     if (expr.qualname)
@@ -273,8 +274,8 @@ void NodeDetailsPanel::addAttributes(const graph::Expr& expr) {
     const auto& items = expr.attributes.items();
     if (items.empty()) return;
     KeyValueGrid* grid = section(tr("Attributes"), QStringLiteral("attributes"), static_cast<int>(items.size()));
-    for (std::size_t i = 0; i < std::min(items.size(), kMostRows); ++i) grid->addRow(shown(items[i].name), shown(tensor::text(items[i].value)), true);
-    if (items.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(items.size() - kMostRows));
+    for (std::size_t i = 0; i < std::min(items.size(), kMaxRows); ++i) grid->addRow(shown(items[i].name), shown(tensor::text(items[i].value)), true);
+    if (items.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(items.size() - kMaxRows));
 }
 
 void NodeDetailsPanel::addInputs(const graph::Expr& expr) {
@@ -300,8 +301,8 @@ void NodeDetailsPanel::addOutputs(const graph::Expr& expr) {
 
 void NodeDetailsPanel::addConsumers(const graph::Node& node) {
     const std::set<ExprId> users(node.users.begin(), node.users.end());
-    KeyValueGrid* grid = section(tr("Read by"), QStringLiteral("consumers"), static_cast<int>(users.size()));
-    if (users.empty()) grid->addRow(tr("Readers"), tr("none"));
+    KeyValueGrid* grid = section(tr("Consumers"), QStringLiteral("consumers"), static_cast<int>(users.size()));
+    if (users.empty()) grid->addRow(tr("Consumers"), tr("none"));
     std::size_t shownUsers = 0;
     for (const ExprId user : users) {
         if (shownUsers++ == kMaxLinks) break;
@@ -320,11 +321,11 @@ void NodeDetailsPanel::addOrigin(const graph::Expr& expr) {
     if (!place.file.empty()) grid->addRow(tr("Line"), shown(place.text()));
     if (!place.stack.empty()) grid->addRow(tr("Stack"), QString::fromStdString(place.stack.substr(0, 4000)), true);
     if (!place.problem.empty()) grid->addRow(tr("Problem"), shown(place.problem), true);
-    for (std::size_t i = 0; i < std::min(expr.origins.size(), kMostRows); ++i) {
+    for (std::size_t i = 0; i < std::min(expr.origins.size(), kMaxRows); ++i) {
         const graph::Origin& origin = expr.origins[i];
-        grid->addRow(tr("Stands for"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
+        grid->addRow(tr("Replaces"), origin.name.empty() ? shown(origin.op) : tr("%1 (%2)").arg(shown(origin.op), shown(origin.name)));
     }
-    if (expr.origins.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(expr.origins.size() - kMostRows));
+    if (expr.origins.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(expr.origins.size() - kMaxRows));
 }
 
 void NodeDetailsPanel::showModule(const Selection& selection) {
@@ -337,8 +338,8 @@ void NodeDetailsPanel::showModule(const Selection& selection) {
     if (selection.qualname.isEmpty()) {
         grid->addRow(tr("Format"), shown(m_context.document()->format));
         const auto& properties = m_context.document()->properties;
-        for (std::size_t i = 0; i < std::min(properties.size(), kMostRows); ++i) grid->addRow(shown(properties[i].first), shown(properties[i].second));
-        if (properties.size() > kMostRows) grid->addRow(QString(), tr("+%1 more").arg(properties.size() - kMostRows));
+        for (std::size_t i = 0; i < std::min(properties.size(), kMaxRows); ++i) grid->addRow(shown(properties[i].first), shown(properties[i].second));
+        if (properties.size() > kMaxRows) grid->addRow(QString(), tr("+%1 more").arg(properties.size() - kMaxRows));
     }
     if (selection.scope.valid()) {
         const graph::Scope& scope = m_context.graph().scope(selection.scope);
@@ -384,11 +385,11 @@ void NodeDetailsPanel::addStored(KeyValueGrid* grid, std::size_t module) {
     if (module >= counts->ofModule.size()) return;
     const analysis::ModuleSums& sums = counts->ofModule[module];
     grid->addRow(tr("Parameters"), context::storedText(sums.parameters));
-    if (sums.tied > 0) grid->addRow(tr("Tied"), tr("%1 of them are another module's, too").arg(context::countText(sums.tied)));
+    if (sums.tied > 0) grid->addRow(tr("Tied"), tr("%1 of them are shared with another module").arg(context::countText(sums.tied)));
     if (sums.buffers.elements > 0) grid->addRow(tr("Buffers"), context::storedText(sums.buffers));
     if (module != 0) return;
     if (counts->constants.elements > 0) grid->addRow(tr("Constants"), context::storedText(counts->constants));
-    if (counts->unread.elements > 0) grid->addRow(tr("Not used"), tr("%1 parameters are read by no operation").arg(context::countText(counts->unread.elements)));
+    if (counts->unread.elements > 0) grid->addRow(tr("Not used"), tr("%1 parameters are used by no operation").arg(context::countText(counts->unread.elements)));
 }
 
 void NodeDetailsPanel::refreshMarks() {

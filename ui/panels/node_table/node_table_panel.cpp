@@ -31,7 +31,7 @@ NodeTablePanel::NodeTablePanel(InspectorContext& context, QWidget* parent)
 
     widgets::SearchField* filter = makeTableFilter(tr("Filter nodes"), this);
     QHBoxLayout* top = stackTable(this, filter, m_count, m_view);
-    m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute mean, range, zeros and bad elements of every value (Ctrl+Shift+V)"), this);
+    m_measure = widgets::makeToolButton(QStringLiteral("histogram"), tr("Compute statistics for all nodes (Ctrl+Shift+V)"), this);
     m_measure->setObjectName(QStringLiteral("measure"));
     top->addWidget(m_measure);
     connect(m_measure, &QToolButton::clicked, &context.valueMeasures(), &context::ValueMeasures::compute);

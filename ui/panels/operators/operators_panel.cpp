@@ -54,7 +54,7 @@ void OperatorsPanel::count() {
         if (sum > 0) text += QStringLiteral("  \u00b7  ") + models::nodeColumns()[static_cast<std::size_t>(kind)].title.toLower() + u' ' + models::nodeColumnText(kind, sum);
     }
     m_count->setText(text);
-    m_count->setToolTip(text + QLatin1Char('\n') + tr("Sums over the rows shown. A module that was traced into counts as what is inside of it"));
+    m_count->setToolTip(text + QLatin1Char('\n') + tr("Sums over the rows shown. A module that was traced into counts as its contents"));
 }
 
 void OperatorsPanel::choose(const QModelIndex& row) {

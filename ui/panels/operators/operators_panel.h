@@ -14,7 +14,7 @@ class ElidedLabel;
 
 namespace sonde::panels {
 
-/// The operators of the model with how often they stand there; a row selects all their nodes and marks them.
+/// The operators of the model with how often they are there; a row selects all their nodes and marks them.
 class OperatorsPanel : public QWidget {
     Q_OBJECT
   public:

@@ -27,7 +27,7 @@ namespace {
 
 enum Column { WhatColumn, NodeColumn, OperatorColumn, ModuleColumn, WhyColumn, ColumnCount };
 constexpr int kPassesWidth = 250;
-constexpr std::size_t kMostListed = 3000;  ///< nodes of one pass and kind; each row takes time in the list
+constexpr std::size_t kMaxListed = 3000;  ///< nodes of one pass and kind; each row takes time in the list
 constexpr int kGraphRole = Qt::UserRole + 50;  ///< int: 0 after the passes, else the graph before them
 
 QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
@@ -51,11 +51,11 @@ PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
       m_apply(new QPushButton(theme::icon(QStringLiteral("run")), tr("Apply"), this)),
       m_clear(new QPushButton(tr("None"), this)),
       m_before(choice(tr("Before"), tr("Show the graph as it was before the passes"))),
-      m_after(choice(tr("After"), tr("Show the graph that the passes made"))),
+      m_after(choice(tr("After"), tr("Show the graph after the passes"))),
       m_summary(new QLabel(this)),
       m_report(new QTreeWidget(this)) {
     m_passes->setAccessibleName(tr("Passes"));
-    m_passes->setToolTip(tr("Ticked passes are applied from top to bottom, each after those that it needs"));
+    m_passes->setToolTip(tr("Ticked passes are applied from top to bottom, each after the passes that it requires"));
     m_passes->setFrameShape(QFrame::NoFrame);
     for (const passes::Pass& pass : passes::passes()) {
         auto* item = new QListWidgetItem(text(pass.name), m_passes);
@@ -64,7 +64,7 @@ PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         item->setCheckState(Qt::Unchecked);
     }
-    m_apply->setToolTip(tr("Read the model again and apply the ticked passes; each is checked by comparing the outputs"));
+    m_apply->setToolTip(tr("Read the model again and apply the ticked passes; the outputs are compared after each"));
     m_clear->setToolTip(tr("Show the model without passes again"));
     m_report->setAccessibleName(tr("What the passes did"));
     m_report->setFrameShape(QFrame::NoFrame);
@@ -142,7 +142,7 @@ void PassesPanel::fillReport() {
     const QScopedValueRollback guard(m_filling, true);
     m_report->clear();
     const auto& whole = m_context.wholeDocument();
-    std::size_t went = 0, came = 0, changed = 0;
+    std::size_t removed = 0, added = 0, changed = 0;
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
             auto* top = new QTreeWidgetItem(m_report, {text(report.pass)});
@@ -153,12 +153,12 @@ void PassesPanel::fillReport() {
             const auto add = [&](const std::vector<passes::NodeChange>& changes, const QString& what, theme::ColorRole role, int graph) {
                 std::size_t listed = 0;
                 for (const passes::NodeChange& change : changes) {
-                    if (listed++ == kMostListed) {
-                        new QTreeWidgetItem(top, {what, tr("%1 more").arg(changes.size() - kMostListed)});
+                    if (listed++ == kMaxListed) {
+                        new QTreeWidgetItem(top, {what, tr("%1 more").arg(changes.size() - kMaxListed)});
                         break;
                     }
                     QString why = models::shown(change.why);
-                    if (!change.replacedByName.empty()) why = tr("read %1 now: %2").arg(models::shown(change.replacedByName), why);
+                    if (!change.replacedByName.empty()) why = tr("replaced by %1: %2").arg(models::shown(change.replacedByName), why);
                     auto* item = new QTreeWidgetItem(top, {what, models::shown(change.name), models::shown(change.op), models::shown(change.qualname), why});
                     item->setForeground(WhatColumn, theme::color(role));
                     item->setData(0, models::NodeRole, change.node.value);
@@ -166,15 +166,15 @@ void PassesPanel::fillReport() {
                     item->setToolTip(WhyColumn, why);
                 }
             };
-            add(report.went, tr("−  went"), theme::ColorRole::DiffRemoved, m_context.graphBeforePasses());
-            add(report.came, tr("+  came"), theme::ColorRole::DiffAdded, 0);
+            add(report.went, tr("−  removed"), theme::ColorRole::DiffRemoved, m_context.graphBeforePasses());
+            add(report.came, tr("+  added"), theme::ColorRole::DiffAdded, 0);
             add(report.changed, tr("~  changed"), theme::ColorRole::DiffChanged, 0);
-            went += report.went.size(), came += report.came.size(), changed += report.changed.size();
+            removed += report.went.size(), added += report.came.size(), changed += report.changed.size();
             top->setExpanded(true);
         }
     }
     m_summary->setText(!whole || whole->passReports.empty() ? tr("No pass has been applied")
-                                                            : tr("%1 nodes went, %2 came, %3 changed").arg(went).arg(came).arg(changed));
+                                                            : tr("%1 nodes removed, %2 added, %3 changed").arg(removed).arg(added).arg(changed));
 }
 
 void PassesPanel::choose(QTreeWidgetItem* item) {

@@ -13,7 +13,7 @@ namespace sonde::panels {
 namespace {
 
 /// A map in the grid is at most this many pixels wide: every n-th element of a larger one.
-constexpr std::int64_t kLargestThumbnail = 192;
+constexpr std::int64_t kMaxThumbnail = 192;
 
 bool hasChannels(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.rank() >= 3 && tensor.numel() > 0; }
 
@@ -40,7 +40,7 @@ class Channels : public TensorView {
         });
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         m_shown = shown;
         const PictureAxes axes = pictureAxes(shown.tensor, shown.channels);
         const std::int64_t count = axes.channel < 0 ? 0 : shown.tensor.dim(static_cast<std::size_t>(axes.channel));
@@ -64,7 +64,7 @@ class Channels : public TensorView {
         const tensor::Tensor plane = tensor::plane(
             m_shown.tensor, slice.rowAxis, slice.columnAxis, std::vector<std::int64_t>(slice.index.begin(), slice.index.end()));
         const std::int64_t rows = plane.dim(0), columns = plane.dim(1);
-        const std::int64_t step = std::max<std::int64_t>(1, (std::max(rows, columns) + kLargestThumbnail - 1) / kLargestThumbnail);
+        const std::int64_t step = std::max<std::int64_t>(1, (std::max(rows, columns) + kMaxThumbnail - 1) / kMaxThumbnail);
         const auto read = tensor::planeReader(plane);
         const widgets::ValueScale scale = m_shown.scale();
         const theme::ColorMap& map = theme::colorMap(m_shown.colorMap);
@@ -83,7 +83,7 @@ class Channels : public TensorView {
 
     widgets::ImageGridView* m_grid;
     widgets::ColorBar* m_bar;
-    Shown m_shown;
+    ViewedTensor m_shown;
 };
 
 }  // namespace
@@ -93,7 +93,7 @@ TensorViewInfo channelsView() {
     info.id = QStringLiteral("channels");
     info.title = QStringLiteral("Channels");
     info.icon = QStringLiteral("grid");
-    info.sentence = QStringLiteral("Every channel as a small map; open one to see it alone");
+    info.description = QStringLiteral("Every channel as a small map; activate one to show it alone");
     info.accepts = hasChannels;
     info.usesRange = true;
     info.usesSlice = true;

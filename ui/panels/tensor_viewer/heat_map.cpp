@@ -24,7 +24,7 @@ class HeatMap : public TensorView {
         });
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         m_shown = shown;
         const theme::ColorMap& map = theme::colorMap(shown.colorMap);
         m_map->setColorMap(map);
@@ -46,7 +46,7 @@ class HeatMap : public TensorView {
   private:
     widgets::HeatMapView* m_map;
     widgets::ColorBar* m_bar;
-    Shown m_shown;
+    ViewedTensor m_shown;
 };
 
 }  // namespace
@@ -56,7 +56,7 @@ TensorViewInfo heatMapView() {
     info.id = QStringLiteral("heat_map");
     info.title = QStringLiteral("Heat map");
     info.icon = QStringLiteral("heat-map");
-    info.sentence = QStringLiteral("Numbers of a slice as colours");
+    info.description = QStringLiteral("Values of a slice as colours");
     info.accepts = isNumeric;
     info.usesRange = true;
     info.usesSlice = true;

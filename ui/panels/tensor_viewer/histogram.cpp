@@ -23,7 +23,7 @@ class Histogram : public TensorView {
                 [this] { Q_EMIT pointed(m_plot->readOut(), std::numeric_limits<double>::quiet_NaN()); });
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         m_plot->setLogarithmic(shown.range.logarithmic);
         m_plot->setRange(std::pair(shown.range.low, shown.range.high));
         const bool sameTensor = m_counted.storage() == shown.tensor.storage() && m_counted.shape() == shown.tensor.shape() &&
@@ -66,7 +66,7 @@ TensorViewInfo histogramView() {
     info.id = QStringLiteral("histogram");
     info.title = QStringLiteral("Histogram");
     info.icon = QStringLiteral("histogram");
-    info.sentence = QStringLiteral("How often values occur in the whole tensor");
+    info.description = QStringLiteral("Distribution of the values of the whole tensor");
     info.accepts = hasNumbers;
     info.usesRange = true;
     info.factory = [] { return new Histogram; };

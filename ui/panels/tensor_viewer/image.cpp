@@ -27,7 +27,7 @@ bool isPicture(const tensor::Tensor& tensor) {
 class Image : public TensorView {
   public:
     Image() : m_view(new widgets::HeatMapView(this)) {
-        m_view->setAccessibleName(tr("Picture"));
+        m_view->setAccessibleName(tr("Image"));
         auto* column = new QVBoxLayout(this);
         column->setContentsMargins(0, 0, 0, 0);
         column->addWidget(m_view);
@@ -37,7 +37,7 @@ class Image : public TensorView {
         });
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         m_shown = shown;
         m_planes.clear();
         const PictureAxes axes = pictureAxes(shown.tensor, shown.channels);
@@ -78,7 +78,7 @@ class Image : public TensorView {
     }
 
     widgets::HeatMapView* m_view;
-    Shown m_shown;
+    ViewedTensor m_shown;
     std::vector<tensor::Tensor> m_planes;
 };
 
@@ -92,9 +92,9 @@ std::vector<int> ownAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
 TensorViewInfo imageView() {
     TensorViewInfo info;
     info.id = QStringLiteral("image");
-    info.title = QStringLiteral("Picture");
+    info.title = QStringLiteral("Image");
     info.icon = QStringLiteral("image");
-    info.sentence = QStringLiteral("One channel as grey, three as red, green and blue");
+    info.description = QStringLiteral("One channel as greyscale, three as RGB");
     info.accepts = isPicture;
     info.usesRange = true;
     info.usesSlice = true;

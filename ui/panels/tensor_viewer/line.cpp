@@ -20,8 +20,8 @@ bool hasNumbers(const tensor::Tensor& tensor) { return isNumeric(tensor) && tens
 class Line : public TensorView {
   public:
     Line() : m_splitter(new QSplitter(Qt::Vertical, this)), m_plot(new widgets::LinePlot(m_splitter)), m_ranks(new QTreeWidget(m_splitter)) {
-        m_ranks->setHeaderLabels({tr("Largest"), tr("Place"), tr("Value")});
-        m_ranks->setAccessibleName(tr("Largest values of the slice"));
+        m_ranks->setHeaderLabels({tr("Rank"), tr("Index"), tr("Value")});
+        m_ranks->setAccessibleName(tr("Top values of the slice"));
         m_ranks->setRootIsDecorated(false);
         m_ranks->setAlternatingRowColors(true);
         m_ranks->setUniformRowHeights(true);
@@ -41,7 +41,7 @@ class Line : public TensorView {
         });
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         const bool sameSlice = m_shown.plane.defined() && m_shown.plane.storage() == shown.plane.storage() &&
                                m_shown.plane.offsetElements() == shown.plane.offsetElements() &&
                                m_shown.plane.shape() == shown.plane.shape() && m_shown.plane.strides() == shown.plane.strides();
@@ -80,7 +80,7 @@ class Line : public TensorView {
     QSplitter* m_splitter;
     widgets::LinePlot* m_plot;
     QTreeWidget* m_ranks;
-    Shown m_shown;
+    ViewedTensor m_shown;
     context::Job m_job;
 };
 
@@ -91,7 +91,7 @@ TensorViewInfo lineView() {
     info.id = QStringLiteral("line");
     info.title = QStringLiteral("Line");
     info.icon = QStringLiteral("line");
-    info.sentence = QStringLiteral("Rows of a slice as lines, and its largest values");
+    info.description = QStringLiteral("Rows of a slice as lines, and its top values");
     info.accepts = hasNumbers;
     info.usesRange = true;
     info.usesSlice = true;

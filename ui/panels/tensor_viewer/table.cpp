@@ -15,10 +15,10 @@ namespace sonde::panels {
 namespace {
 
 // Header views keep a record for every section; further rows and columns are reached through the slice.
-constexpr std::int64_t kMostRows = 1'000'000;
-constexpr std::int64_t kMostColumns = 20'000;
+constexpr std::int64_t kMaxRows = 1'000'000;
+constexpr std::int64_t kMaxColumns = 20'000;
 /// Numbers copied at once when nothing is selected.
-constexpr std::int64_t kMostCopied = 1'000'000;
+constexpr std::int64_t kMaxCopied = 1'000'000;
 
 class PlaneModel : public QAbstractTableModel {
   public:
@@ -36,10 +36,10 @@ class PlaneModel : public QAbstractTableModel {
     const tensor::Tensor& plane() const { return m_plane; }
 
     int rowCount(const QModelIndex& parent = {}) const override {
-        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(0), kMostRows));
+        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(0), kMaxRows));
     }
     int columnCount(const QModelIndex& parent = {}) const override {
-        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(1), kMostColumns));
+        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(1), kMaxColumns));
     }
     QVariant headerData(int section, Qt::Orientation, int role) const override {
         if (role == Qt::TextAlignmentRole) return alignment();
@@ -108,14 +108,14 @@ class Table : public TensorView {
         connect(&theme::Theme::instance(), &theme::Theme::changed, this, &Table::refreshFont);
     }
 
-    void show(const Shown& shown) override {
+    void show(const ViewedTensor& shown) override {
         m_shown = shown;
         m_model->setPlane(shown.plane);
         QStringList cut;
-        if (shown.plane.dim(0) > kMostRows) cut << tr("the first %1 of %2 rows").arg(kMostRows).arg(shown.plane.dim(0));
-        if (shown.plane.dim(1) > kMostColumns)
-            cut << tr("the first %1 of %2 columns").arg(kMostColumns).arg(shown.plane.dim(1));
-        m_note->setText(tr("Shown are %1").arg(cut.join(tr(" and "))));
+        if (shown.plane.dim(0) > kMaxRows) cut << tr("the first %1 of %2 rows").arg(kMaxRows).arg(shown.plane.dim(0));
+        if (shown.plane.dim(1) > kMaxColumns)
+            cut << tr("the first %1 of %2 columns").arg(kMaxColumns).arg(shown.plane.dim(1));
+        m_note->setText(tr("Showing %1").arg(cut.join(tr(" and "))));
         m_note->setVisible(!cut.isEmpty());
     }
 
@@ -131,8 +131,8 @@ class Table : public TensorView {
                 return m_model->isStale() ? QString() : text;
             }
         }
-        if (static_cast<std::int64_t>(bottom - top + 1) * (right - left + 1) > kMostCopied)
-            bottom = top + static_cast<int>(kMostCopied / std::max(1, right - left + 1));
+        if (static_cast<std::int64_t>(bottom - top + 1) * (right - left + 1) > kMaxCopied)
+            bottom = top + static_cast<int>(kMaxCopied / std::max(1, right - left + 1));
         QString text;
         for (int row = top; row <= bottom; ++row) {
             for (int column = left; column <= right; ++column) {
@@ -163,7 +163,7 @@ class Table : public TensorView {
     QTableView* m_table;
     QLabel* m_note;
     PlaneModel* m_model;
-    Shown m_shown;
+    ViewedTensor m_shown;
 };
 
 bool hasElements(const tensor::Tensor& tensor) { return tensor.defined(); }
@@ -175,7 +175,7 @@ TensorViewInfo tableView() {
     info.id = QStringLiteral("table");
     info.title = QStringLiteral("Table");
     info.icon = QStringLiteral("table");
-    info.sentence = QStringLiteral("Numbers of a slice, one by one");
+    info.description = QStringLiteral("Values of a slice as numbers");
     info.accepts = hasElements;
     info.usesSlice = true;
     info.factory = [] { return new Table; };

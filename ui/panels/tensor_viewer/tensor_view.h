@@ -19,7 +19,7 @@ namespace sonde::panels {
 enum class ChannelLayout { First, Last };
 
 /// Everything that a view draws from. `plane` is the slice's two-dimensional view of `tensor`.
-struct Shown {
+struct ViewedTensor {
     tensor::Tensor tensor;
     tensor::Tensor plane;
     widgets::Slice slice;
@@ -39,7 +39,7 @@ class TensorView : public QWidget {
   public:
     using QWidget::QWidget;
 
-    virtual void show(const Shown& shown) = 0;
+    virtual void show(const ViewedTensor& shown) = 0;
     /// What Ctrl+C takes: the selection if there is one, else what is seen. Empty: nothing to copy.
     virtual QString copyText() const { return {}; }
     /// Puts the cursor on an element of the plane.
@@ -57,7 +57,7 @@ struct TensorViewInfo {
     QString id;       ///< "heat_map"; the choice is kept by it
     QString title;    ///< "Heat map"
     QString icon;     ///< name for theme::icon
-    QString sentence; ///< tool tip
+    QString description; ///< tool tip
     bool (*accepts)(const tensor::Tensor& tensor);
     bool usesRange = false;
     bool usesSlice = false;
@@ -81,13 +81,13 @@ TensorViewInfo histogramView();
 bool isNumeric(const tensor::Tensor& tensor);
 
 /// "[0, 3, 12, 40] = 1.25": element (row, column) of the plane that the slice shows.
-QString elementReadOut(const Shown& shown, qint64 row, qint64 column);
+QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column);
 
 /// The place on each axis of a row-major index.
 std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index);
 
-/// Those of `shown.bad` that lie in the plane, as (row, column).
-std::vector<std::pair<qint64, qint64>> badCells(const Shown& shown);
+/// Those of `shown.bad` that are in the plane, as (row, column).
+std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown);
 
 /// The axes of a picture in a tensor of rank 2 to 5; -1 for none. With channels last: [.., H, W, C], first: [.., C, H, W].
 struct PictureAxes {

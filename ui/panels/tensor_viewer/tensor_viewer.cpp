@@ -35,7 +35,7 @@ namespace {
 /// Up to this many elements statistics take less time than a worker needs to start, and the picture does not jump.
 constexpr std::int64_t kCountedAtOnce = 32768;
 /// Places of NaN and infinite elements that are looked up.
-constexpr std::size_t kMostBad = 10'000;
+constexpr std::size_t kMaxBad = 10'000;
 
 std::vector<qint64> extents(const tensor::Tensor& tensor) {
     return {tensor.shape().dims().begin(), tensor.shape().dims().end()};
@@ -43,7 +43,7 @@ std::vector<qint64> extents(const tensor::Tensor& tensor) {
 
 }  // namespace
 
-/// What is found out about a tensor beside the window.
+/// What is found out about a tensor in the background.
 struct TensorViewer::Counted {
     analysis::TensorStats stats;
     std::vector<std::int64_t> bad;
@@ -51,7 +51,7 @@ struct TensorViewer::Counted {
 
 TensorViewer::Counted TensorViewer::count(const tensor::Tensor& tensor, const std::stop_token& stop) {
     Counted counted{analysis::tensorStats(tensor, stop), {}};
-    if (counted.stats.nanCount + counted.stats.infCount > 0) counted.bad = analysis::badElements(tensor, kMostBad, stop);
+    if (counted.stats.nanCount + counted.stats.infCount > 0) counted.bad = analysis::badElements(tensor, kMaxBad, stop);
     return counted;
 }
 
@@ -108,7 +108,7 @@ void TensorViewer::buildBars() {
     m_switches->setSpacing(2);
     for (const TensorViewInfo& view : tensorViews()) {
         QToolButton* button = widgets::makeToolButton(view.icon, view.title, m_tensorPart);
-        button->setToolTip(view.title + QLatin1Char('\n') + view.sentence);
+        button->setToolTip(view.title + QLatin1Char('\n') + view.description);
         button->setCheckable(true);
         button->setObjectName(view.id);
         m_buttons->addButton(button);
@@ -120,7 +120,7 @@ void TensorViewer::buildBars() {
     }
     m_switches->addStretch(1);
     m_channels->addItems({tr("channels first"), tr("channels last")});
-    m_channels->setAccessibleName(tr("Where the channels are"));
+    m_channels->setAccessibleName(tr("Channel axis"));
     m_switches->addWidget(m_channels);
     QToolButton* copyButton = widgets::makeToolButton(QStringLiteral("copy"), tr("Copy as text (Ctrl+C)"), m_tensorPart);
     QToolButton* saveButton = widgets::makeToolButton(QStringLiteral("save"), tr("Save as .npy"), m_tensorPart);
@@ -149,7 +149,7 @@ void TensorViewer::buildBars() {
 void TensorViewer::clear() {
     m_hasValue = false;
     m_statsJob.abandon();
-    m_shown = Shown{};
+    m_shown = ViewedTensor{};
     m_key.clear();
     m_tree->clear();
     m_tree->hide();
@@ -286,7 +286,7 @@ void TensorViewer::refresh() {
     if (!view || !m_shown.tensor.defined()) return;
     if (m_shown.tensor.numel() == 0) {
         m_nothing->setContent(QStringLiteral("tensor"), tr("No elements"),
-                              tr("The shape %1 has an axis without places").arg(QString::fromStdString(m_shown.tensor.shape().text())));
+                              tr("Shape %1 has a dimension of size 0").arg(QString::fromStdString(m_shown.tensor.shape().text())));
         m_stack->setCurrentWidget(m_nothing);
     } else {
         TensorView*& widget = m_views[m_view];
@@ -327,7 +327,7 @@ void TensorViewer::refresh() {
 QStringList TensorViewer::statistics() const {
     if (!m_shown.tensor.defined()) return {};
     QStringList parts{QString::fromStdString(m_shown.tensor.typeText())};
-    if (!m_shown.stats) return parts << tr("counting…");
+    if (!m_shown.stats) return parts << tr("computing statistics…");
     const analysis::TensorStats& stats = *m_shown.stats;
     if (!isNumeric(m_shown.tensor)) return parts;
     if (stats.finiteCount() > 0)

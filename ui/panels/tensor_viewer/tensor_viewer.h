@@ -38,7 +38,7 @@ class TensorViewer : public QWidget {
     bool hasValue() const { return m_hasValue; }
     /// The tensor that is shown: the value, or the part of it that is selected in the tree; undefined for none.
     const tensor::Tensor& tensor() const { return m_shown.tensor; }
-    const Shown& shown() const { return m_shown; }
+    const ViewedTensor& shown() const { return m_shown; }
     /// The id of the view that is seen, and a change to another.
     QString currentView() const;
     void setCurrentView(const QString& id);
@@ -92,7 +92,7 @@ class TensorViewer : public QWidget {
     QString usualView() const;
     const TensorViewInfo* info(const QString& id) const;
 
-    Shown m_shown;
+    ViewedTensor m_shown;
     std::size_t m_nextBad = 0;  ///< in m_shown.bad
     QString m_valueKey, m_key;
     bool m_hasValue = false;

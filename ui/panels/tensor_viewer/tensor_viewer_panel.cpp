@@ -41,7 +41,7 @@ TensorViewerPanel::TensorViewerPanel(InspectorContext& inspector)
     chooser->addWidget(m_iterationCount);
     m_iteration->setObjectName(QStringLiteral("iteration"));
     m_iteration->setAccessibleName(tr("Iteration of the loop"));
-    m_iteration->setToolTip(tr("Which pass of the loop the value is of"));
+    m_iteration->setToolTip(tr("The iteration whose value is shown"));
     m_iteration->setMinimum(1);
     m_iteration->setWrapping(true);
     header->addWidget(m_iterations);
@@ -134,7 +134,7 @@ void TensorViewerPanel::explain() {
     if (!m_inspector.hasModel()) return say(tr("No model"), tr("Open a model to look at its values"));
     if (!m_node.valid()) return say(tr("Nothing selected"), tr("Click a node to look at its value"));
     const QString name = models::brief(m_inspector.graph().node(m_node).name);
-    if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 comes with the run").arg(name));
+    if (m_inspector.isRunning()) return say(tr("Running"), tr("The value of %1 is shown after the run").arg(name));
     if (m_inspector.fileHasChanged()) return say(tr("The model file changed"), tr("Its values are shown again once it is reloaded"));
     const auto& recording = m_inspector.recording();
     if (recording && recording->computed(m_node)) {
@@ -143,17 +143,17 @@ void TensorViewerPanel::explain() {
             m_asked = m_node;
             m_inspector.requestValue(m_node);
         }
-        return say(tr("Computing"), tr("%1 was computed but not kept; it is computed again").arg(name), tr("Run to here"));
+        return say(tr("Computing"), tr("%1 was computed but not kept; computing it again").arg(name), tr("Run to here"));
     }
     if (!recording) return say(tr("No value yet"), tr("Run the model to see the value of %1").arg(name), tr("Run to here"));
     const graph::InternalGraph& graph = m_inspector.graph();
     if (const exec::Failure* failure = m_inspector.failure(graph.node(m_node).producer))
         return say(tr("Failed"), models::failureText(graph, graph.node(m_node).producer, *failure));
     if (m_inspector.runState() != context::RunState::Failed || recording->failures.empty())
-        return say(tr("Not reached"), tr("The last run ended before %1").arg(name), tr("Run to here"));
+        return say(tr("Not reached"), tr("The last run stopped before %1").arg(name), tr("Run to here"));
     const graph::Expr& failed = graph.expr(recording->failures.front().expr);
     const QString at = failed.outputs.empty() ? models::operatorText(failed) : models::brief(graph.node(failed.outputs.front()).name);
-    say(tr("Not reached"), tr("The last run failed at %1, before it came to %2").arg(at, name), tr("Run to here"));
+    say(tr("Not reached"), tr("The last run failed at %1, before %2").arg(at, name), tr("Run to here"));
 }
 
 PanelInfo tensorViewerPanel() {

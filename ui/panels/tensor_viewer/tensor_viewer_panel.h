@@ -28,7 +28,7 @@ class TensorViewerPanel : public QWidget {
     TensorViewer* viewer() const { return m_viewer; }
     /// The node whose value is meant: the selected one, a module's result, or what the Output expr returns.
     graph::NodeId node() const { return m_node; }
-    /// Chooses the pass of the loop that the node stands in; there only if there were several.
+    /// Chooses the pass of the loop that the node is in; there only if there were several.
     QSpinBox* iterationBox() const { return m_iteration; }
 
   private:

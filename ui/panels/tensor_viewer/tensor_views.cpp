@@ -13,7 +13,7 @@ bool isNumeric(const tensor::Tensor& tensor) {
     return tensor.defined() && tensor.dtype() != tensor::DType::String && tensor.dtype() != tensor::DType::Undefined;
 }
 
-QString elementReadOut(const Shown& shown, qint64 row, qint64 column) {
+QString elementReadOut(const ViewedTensor& shown, qint64 row, qint64 column) {
     if (row < 0 || column < 0 || row >= shown.plane.dim(0) || column >= shown.plane.dim(1)) return {};
     QStringList places;
     for (std::size_t axis = 0; axis < shown.slice.index.size(); ++axis) {
@@ -36,7 +36,7 @@ std::vector<qint64> placeOf(const tensor::Tensor& tensor, std::int64_t index) {
     return place;
 }
 
-std::vector<std::pair<qint64, qint64>> badCells(const Shown& shown) {
+std::vector<std::pair<qint64, qint64>> badCells(const ViewedTensor& shown) {
     std::vector<std::pair<qint64, qint64>> cells;
     const int rowAxis = shown.slice.rowAxis, columnAxis = shown.slice.columnAxis;
     for (const std::int64_t index : shown.bad) {

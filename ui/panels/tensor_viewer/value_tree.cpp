@@ -7,33 +7,33 @@ Q_DECLARE_METATYPE(sonde::tensor::Tensor)
 namespace sonde::panels {
 namespace {
 
-constexpr std::size_t kMostEntries = 1000;
-constexpr int kDeepest = 32;
-constexpr int kMostRows = 20'000;  ///< in all: thirty pairs of pairs are a billion
+constexpr std::size_t kMaxEntries = 1000;
+constexpr int kMaxDepth = 32;
+constexpr int kMaxRows = 20'000;  ///< in all: thirty pairs of pairs are a billion
 constexpr int kTensorRole = Qt::UserRole;
 constexpr int kPathRole = Qt::UserRole + 1;
 
 void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth, int& rows);
 
 void addRest(QTreeWidgetItem* parent, std::size_t count) {
-    if (count <= kMostEntries) return;
-    auto* row = new QTreeWidgetItem(parent, {QObject::tr("+%1 more").arg(count - kMostEntries)});
+    if (count <= kMaxEntries) return;
+    auto* row = new QTreeWidgetItem(parent, {QObject::tr("+%1 more").arg(count - kMaxEntries)});
     row->setFlags(Qt::ItemIsEnabled);
 }
 
 void addParts(QTreeWidgetItem* parent, const QString& path, const tensor::Value& value, int depth, int& rows) {
     // A container of the scripting language may hold itself.
-    if (depth > kDeepest) return;
+    if (depth > kMaxDepth) return;
     if (value.isListLike()) {
         const auto& items = value.items();
-        for (std::size_t i = 0; i < std::min(items.size(), kMostEntries); ++i) {
+        for (std::size_t i = 0; i < std::min(items.size(), kMaxEntries); ++i) {
             const QString name = QStringLiteral("[%1]").arg(i);
             addRow(parent, name, path + name, items[i], depth, rows);
         }
         addRest(parent, items.size());
     } else if (value.kind() == tensor::ValueKind::Dict) {
         const auto& items = value.dictItems();
-        for (std::size_t i = 0; i < std::min(items.size(), kMostEntries); ++i) {
+        for (std::size_t i = 0; i < std::min(items.size(), kMaxEntries); ++i) {
             const QString name = QStringLiteral("[%1]").arg(QString::fromStdString(items[i].first.text(60)));
             addRow(parent, name, path + name, items[i].second, depth, rows);
         }
@@ -42,7 +42,7 @@ void addParts(QTreeWidgetItem* parent, const QString& path, const tensor::Value&
 }
 
 void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth, int& rows) {
-    if (++rows > kMostRows) return;
+    if (++rows > kMaxRows) return;
     const bool container = value.isListLike() || value.kind() == tensor::ValueKind::Dict;
     const QString text = container ? QString() : QString::fromStdString(value.text(120));
     auto* row = new QTreeWidgetItem(parent, {name, QString::fromStdString(value.typeText()), text});
@@ -57,7 +57,7 @@ void fillValueTree(QTreeWidget& tree, const tensor::Value& value) {
     tree.clear();
     int rows = 0;
     addRow(tree.invisibleRootItem(), QObject::tr("value"), {}, value, 0, rows);
-    if (rows > kMostRows) new QTreeWidgetItem(tree.invisibleRootItem(), {QObject::tr("only the first %1 parts are listed").arg(kMostRows)});
+    if (rows > kMaxRows) new QTreeWidgetItem(tree.invisibleRootItem(), {QObject::tr("only the first %1 parts are listed").arg(kMaxRows)});
     tree.expandToDepth(1);
     for (int column = 0; column < 2; ++column) tree.resizeColumnToContents(column);
 }

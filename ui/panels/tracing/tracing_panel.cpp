@@ -55,15 +55,15 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
       m_context(context),
       m_pages(new QStackedWidget(this)),
       m_tracer(new QComboBox),
-      m_sentence(note()),
+      m_description(note()),
       m_noLeaves(new QCheckBox(tr("Trace into every module"))),
       m_leaves(new QListWidget),
-      m_register(new QCheckBox(tr("Keep these classes in every model"))),
+      m_register(new QCheckBox(tr("Use these leaf classes for every model"))),
       m_concrete(new QFormLayout),
-      m_follow(new QCheckBox(tr("Follow the inputs' values"))),
-      m_flatten(new QCheckBox(tr("Without hierarchy"))),
+      m_follow(new QCheckBox(tr("Follow the input values"))),
+      m_flatten(new QCheckBox(tr("Flatten"))),
       m_retrace(new QPushButton(theme::icon(QStringLiteral("reload")), tr("Trace Again"))),
-      m_usual(new QPushButton(tr("Usual"))),
+      m_usual(new QPushButton(tr("Defaults"))),
       m_result(note()) {
     auto* area = new QScrollArea;
     area->setWidgetResizable(true);
@@ -90,17 +90,17 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
 QWidget* TracingPanel::buildForm() {
     for (const document::TracerInfo& tracer : document::tracers()) m_tracer->addItem(text(tracer.name), text(tracer.id));
     m_tracer->setAccessibleName(tr("Tracer"));
-    m_tracer->setToolTip(tr("Who makes the graph of the model"));
-    m_noLeaves->setToolTip(tr("Leave nothing as a single node: the graph is that of the operators"));
-    m_leaves->setAccessibleName(tr("Classes that stay single nodes"));
-    m_leaves->setToolTip(tr("A module of a class that is ticked stays one node; its inside is not traced into"));
+    m_tracer->setToolTip(tr("The tracer that records the graph"));
+    m_noLeaves->setToolTip(tr("Keep no module as a single node: the graph consists of operators"));
+    m_leaves->setAccessibleName(tr("Leaf classes"));
+    m_leaves->setToolTip(tr("Modules of a ticked class stay single nodes and are not traced into"));
     m_leaves->setFixedHeight(kLeafRows * (fontMetrics().height() + theme::kTight));
-    m_register->setToolTip(tr("Remember the ticked classes for every model that is opened from now on"));
-    m_follow->setToolTip(tr("Decide conditions and loops by the values in the Inputs panel. Each decision becomes a guard node; "
-                            "a run that would decide otherwise fails there and says so"));
-    m_flatten->setToolTip(tr("Replace every module call by what it does; the names of the modules stay on the nodes"));
-    m_retrace->setToolTip(tr("Make the graph again as chosen here; watch points, inputs and view are kept by name"));
-    m_usual->setToolTip(tr("Choose what is used when a model is opened"));
+    m_register->setToolTip(tr("Use the ticked classes for every model opened from now on"));
+    m_follow->setToolTip(tr("Follow the branches and loops that the values in the Inputs panel take. Each decision becomes a guard node; "
+                            "a run that takes another branch stops there"));
+    m_flatten->setToolTip(tr("Replace every module call by its operations; nodes keep the names of their modules"));
+    m_retrace->setToolTip(tr("Trace again with these options; watch points, inputs and view are kept by name"));
+    m_usual->setToolTip(tr("Restore the options used when a model is opened"));
 
     auto* form = new QWidget;
     auto* column = new QVBoxLayout(form);
@@ -117,16 +117,16 @@ QWidget* TracingPanel::buildForm() {
     column->addSpacing(theme::kSmall);
     column->addWidget(heading(tr("Tracer")));
     column->addWidget(m_tracer);
-    column->addWidget(m_sentence);
+    column->addWidget(m_description);
     column->addWidget(m_follow);
     column->addWidget(m_flatten);
     column->addSpacing(theme::kSmall);
-    column->addWidget(heading(tr("Classes kept as one node")));
+    column->addWidget(heading(tr("Leaf classes")));
     column->addWidget(m_noLeaves);
     column->addWidget(m_leaves);
     column->addWidget(m_register);
     column->addSpacing(theme::kSmall);
-    column->addWidget(heading(tr("Fixed values of parameters")));
+    column->addWidget(heading(tr("Fixed parameter values")));
     column->addLayout(m_concrete);
     column->addStretch(1);
     return form;
@@ -174,7 +174,7 @@ void TracingPanel::fillConcrete() {
         auto* edit = new QLineEdit;
         edit->setObjectName(QStringLiteral("concrete.") + QString::fromStdString(name));
         edit->setPlaceholderText(tr("symbolic"));
-        edit->setToolTip(tr("true, None, 3, 0.5 or text: the value is built in, and a run that is given another one fails. "
+        edit->setToolTip(tr("true, None, 3, 0.5 or text: the trace is specialised for this value, and a run with another value fails. "
                             "Empty: any value"));
         edit->setAccessibleName(tr("Fixed value of %1").arg(QString::fromStdString(name)));
         for (const auto& [parameter, value] : whole.options.concrete)
@@ -186,7 +186,7 @@ void TracingPanel::fillConcrete() {
 
 void TracingPanel::showSentence() {
     for (const document::TracerInfo& tracer : document::tracers())
-        if (text(tracer.id) == m_tracer->currentData().toString()) m_sentence->setText(text(tracer.sentence));
+        if (text(tracer.id) == m_tracer->currentData().toString()) m_description->setText(text(tracer.sentence));
 }
 
 void TracingPanel::showResult() {

@@ -37,7 +37,7 @@ class TracingPanel : public QWidget {
     context::InspectorContext& m_context;
     QStackedWidget* m_pages;
     QComboBox* m_tracer;
-    QLabel* m_sentence;
+    QLabel* m_description;
     QCheckBox* m_noLeaves;
     QListWidget* m_leaves;
     QCheckBox* m_register;

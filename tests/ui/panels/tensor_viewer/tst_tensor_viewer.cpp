@@ -98,7 +98,7 @@ class TestTensorViewer : public QObject {
         viewer.show();
         viewer.setValue("x", counting(Shape{1000, 1000}));
         QVERIFY(viewer.isBusy());
-        QVERIFY(viewer.statisticsText().contains("counting"));
+        QVERIFY(viewer.statisticsText().contains("computing statistics"));
         QTRY_VERIFY(viewer.statisticsText().contains("max 999999"));
         QCOMPARE(viewer.shown().range.high, 999999.0);
         viewer.setCurrentView("histogram");
@@ -405,7 +405,7 @@ class TestTensorViewer : public QObject {
         for (const TensorViewInfo& view : tensorViews()) {
             auto* button = viewer.findChild<QToolButton*>(view.id);
             QVERIFY(button && (button->focusPolicy() & Qt::TabFocus) && !button->accessibleName().isEmpty());
-            QVERIFY(!view.sentence.isEmpty());
+            QVERIFY(!view.description.isEmpty());
         }
     }
 };

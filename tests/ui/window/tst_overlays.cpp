@@ -1,4 +1,4 @@
-// What lies over the canvas and what is written on it: plates, map and search list leave nodes free, and texts fit.
+// What lies over the canvas and what is written on it: overlays, map and search list leave nodes free, and texts fit.
 
 #include <QLabel>
 
@@ -10,7 +10,7 @@
 using namespace sonde;
 using layout::ItemKind;
 
-class TestPlates : public test::WindowFixture {
+class TestOverlays : public test::WindowFixture {
     Q_OBJECT
 
   private Q_SLOTS:
@@ -49,25 +49,25 @@ class TestPlates : public test::WindowFixture {
     }
 };
 
-void TestPlates::aFittedPictureLiesBesideThePlates_data() {
+void TestOverlays::aFittedPictureLiesBesideThePlates_data() {
     QTest::addColumn<QString>("model");
     for (const char* model : {"gpt_mini.onnx", "gpt_mini.script.pt", "lstm_classifier.script.pt", "script_features.script.pt"}) QTest::addRow("%s", model) << file(model);
 }
 
-void TestPlates::aFittedPictureLiesBesideThePlates() {
+void TestOverlays::aFittedPictureLiesBesideThePlates() {
     QFETCH(QString, model);
     open(model);
     key(Qt::Key_Space);
-    for (const QWidget* plate : std::initializer_list<const QWidget*>{label("What is hidden"), canvas()->findChild<canvas::OverviewMap*>()}) {
-        QVERIFY(plate);
-        if (!plate->isVisible()) continue;
+    for (const QWidget* overlay : std::initializer_list<const QWidget*>{label("Hidden nodes"), canvas()->findChild<canvas::OverviewMap*>()}) {
+        QVERIFY(overlay);
+        if (!overlay->isVisible()) continue;
         for (const layout::ItemId item : canvas()->visibleItems())
-            QVERIFY2(!canvas()->itemRect(item).intersects(plate->geometry()), qPrintable(canvas()->spokenItem(item)));
+            QVERIFY2(!canvas()->itemRect(item).intersects(overlay->geometry()), qPrintable(canvas()->spokenItem(item)));
     }
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->itemRect(canvas()->visibleItems().front())));
 }
 
-void TestPlates::whatIsFoundIsNotUnderTheList() {
+void TestOverlays::whatIsFoundIsNotUnderTheList() {
     open(QStringLiteral("zoo:resnet18"));
     key(Qt::Key_F, Qt::ControlModifier);
     window::SearchBar* bar = m_window->searchBar();
@@ -83,14 +83,14 @@ void TestPlates::whatIsFoundIsNotUnderTheList() {
     }
 }
 
-void TestPlates::thePathNamesModulesInside() {
+void TestOverlays::thePathNamesModulesInside() {
     open(file("gpt_mini.script.pt"));  // calls blocks.0, and never blocks itself
     context().navigateTo(context().selectionOf(QStringLiteral("blocks.0.attn")));
     settle();
     QCOMPARE(path(), QStringLiteral("GPT › blocks.0 › attn"));
 }
 
-void TestPlates::thePathIsThatOfWhatFillsTheView() {
+void TestOverlays::thePathIsThatOfWhatFillsTheView() {
     open(QStringLiteral("zoo:resnet18"));
     context().expandToDepth(1);
     settle();
@@ -106,7 +106,7 @@ void TestPlates::thePathIsThatOfWhatFillsTheView() {
     QCOMPARE(path(), QStringLiteral("ResNet › layer3"));
 }
 
-void TestPlates::linesIntoAnOpenModuleAreTold() {
+void TestOverlays::linesIntoAnOpenModuleAreTold() {
     open(QStringLiteral("zoo:resnet18"));
     const auto module = context().selectionOf(QStringLiteral("layer2"));
     context().setExpanded(module.scope, true);
@@ -123,7 +123,7 @@ void TestPlates::linesIntoAnOpenModuleAreTold() {
     QCOMPARE(pixels(theme::ColorRole::EdgeOfInput) + pixels(theme::ColorRole::EdgeOfOutput), 0);
 }
 
-void TestPlates::portsHaveRoomForTheirTypes() {
+void TestOverlays::portsHaveRoomForTheirTypes() {
     open(file("script_features.script.pt"));  // one of its inputs has no type in the file
     double height = 0;
     int inputs = 0;
@@ -135,7 +135,7 @@ void TestPlates::portsHaveRoomForTheirTypes() {
     QCOMPARE(inputs, 3);
 }
 
-void TestPlates::longExtentsGiveWay_data() {
+void TestOverlays::longExtentsGiveWay_data() {
     QTest::addColumn<QString>("type");
     QTest::addColumn<QString>("shown");
     QTest::addRow("short") << "float32[batch,3,224,224]" << "float32[batch,3,224,224]";
@@ -145,18 +145,18 @@ void TestPlates::longExtentsGiveWay_data() {
     QTest::addRow("cut off") << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" << "float32[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 }
 
-void TestPlates::longExtentsGiveWay() {
+void TestOverlays::longExtentsGiveWay() {
     QFETCH(QString, type);
     QFETCH(QString, shown);
     QCOMPARE(canvas::shortType(type), shown);
 }
 
-void TestPlates::emptyPanelsLeaveRoomInSmallWindows() {
+void TestOverlays::emptyPanelsLeaveRoomInSmallWindows() {
     open(file("gpt_mini.onnx"));
     m_window->resize(800, 600);
     settle();
     QTRY_VERIFY2(canvas()->height() > 320, qPrintable(QString::number(canvas()->height())));
 }
 
-QTEST_MAIN(TestPlates)
-#include "tst_plates.moc"
+QTEST_MAIN(TestOverlays)
+#include "tst_overlays.moc"
