@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
     std::vector<std::function<sonde::base::Result<int>()>> actions;
     std::vector<CLI::App*> commands;
     for (const sonde::app::Verb& verb : sonde::app::verbs()) {
-        CLI::App* command = app.add_subcommand(std::string(verb.id), std::string(verb.sentence));
+        CLI::App* command = app.add_subcommand(std::string(verb.id), std::string(verb.description));
         command->footer("Example:\n  " + std::string(verb.example));
         actions.push_back(verb.setup(*command));
         commands.push_back(command);

@@ -86,6 +86,7 @@ class TestTree : public QObject {
     void linksInPagesLeadSomewhere();
     void commentsCitePagesOfTheRepository();
     void commentsCiteNoUnnamedReference();
+    void theWindowHasOneWordForEachThing();
     void coreLinksNoWidgets();
 };
 
@@ -267,6 +268,16 @@ void TestTree::commentsCiteNoUnnamedReference() {
             if (label.match(comment).hasMatch()) found << file + ": " + comment.trimmed();
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
     QVERIFY(label.match("/// as in (reference 2, c5)").hasMatch() && label.match("// the output (c4).").hasMatch());
+}
+
+void TestTree::theWindowHasOneWordForEachThing() {
+    // Baseline, Upstream, Consumers, Repeated Blocks, Std, Min, Max, Expand, Portrait, matches, Colormap: these are others for them.
+    const QRegularExpression word(QStringLiteral(
+        R"re("(Rea&?ders|De&?viation|Mi&?nimum|Ma&?ximum|Read by)"|)re"
+        R"re("[^"]*\b([Ww]hat (it )?needs( it)?|[Kk]ept run|[Ee]qual &?[Bb]locks?|[Uu]sual colours|[Aa]s usual|Upright|[Nn]o hits|%1 hits|)re"
+        R"re([Ee]ven about|[Cc]olour map|Open All|Close All|went|came|pictures? of the graph)\b[^"]*")re"));
+    const QStringList found = linesThatMatch({"ui"}, word, true);
+    QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
 }
 
 void TestTree::coreLinksNoWidgets() {

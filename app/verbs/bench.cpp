@@ -160,7 +160,7 @@ Verb benchVerb() {
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
                 command.add_option("--repeat", options->repeat, "Number of timed runs")->check(CLI::PositiveNumber)->capture_default_str();
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
-                command.add_flag("--exact", options->exact, "No short cuts that round differently from the definition");
+                command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
                 command.add_flag("--json", options->json, "One JSON object instead of the table");
                 return std::function<base::Result<int>()>([options] { return Bench(*options).run(options->model); });
             }};

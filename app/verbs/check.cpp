@@ -81,7 +81,7 @@ base::Result<int> check(CheckOptions& options) {
 }  // namespace
 
 Verb checkVerb() {
-    return {"check", "Run on a reference's inputs and compare all values that it holds",
+    return {"check", "Run on the inputs of a reference file and compare all of its values",
             "sonde check model.onnx reference.npz --rtol 1e-3 --atol 1e-4", [](CLI::App& command) {
                 auto options = std::make_shared<CheckOptions>();
                 options->model.addTo(command);

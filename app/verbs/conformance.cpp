@@ -150,7 +150,7 @@ Verb conformanceVerb() {
             [](CLI::App& command) {
                 auto options = std::make_shared<ConformanceOptions>();
                 command.add_option("DIR", options->folders, "Folders that hold cases (model.onnx and test_data_set_N), at any depth")->required();
-                command.add_option("--filter", options->filter, "Only cases with this in their name");
+                command.add_option("--filter", options->filter, "Only cases whose name contains this");
                 command.add_option("--exceptions", options->exceptions, "File with names of cases that may fail, one a line, each with its reason");
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor")->capture_default_str();
                 command.add_flag("--failures", options->failuresOnly, "Leave out the lines of cases that pass");

@@ -51,7 +51,7 @@ base::Result<void> writeStripInfo(const std::string& path, const graph::Internal
 /// Runs a dump's test cases.
 base::Result<int> checkDump(const DumpVerbOptions& options) {
     SONDE_ASSIGN(const io::dump::DumpFile file, io::dump::readDump(options.model.model, options.offset));
-    if (file.cases.empty()) return base::usageError("the dump has no test cases", options.model.model, "give --input-data when it is made");
+    if (file.cases.empty()) return base::usageError("the dump has no test cases", options.model.model, "write it with --input-data");
     SONDE_ASSIGN(const auto plan, exec::Plan::make(file.graph, {}));
     std::size_t failed = 0;
     for (std::size_t i = 0; i < file.cases.size(); ++i) {
@@ -112,21 +112,21 @@ base::Result<int> dump(DumpVerbOptions& options) {
 }  // namespace
 
 Verb dumpVerb() {
-    return {"dump", "Write a model as one static graph, with test cases if wished, or run a dump's test cases",
+    return {"dump", "Write a model as one static graph, with test cases if requested, or run the test cases of a dump",
             "sonde dump model.pt -o model.dump --input-data '#rand(0,1,1,3,224,224)'", [](CLI::App& command) {
                 auto options = std::make_shared<DumpVerbOptions>();
                 options->model.addTo(command);
                 document::DumpOptions& dump = options->dump;
                 command.add_option("-o,--out", options->out, "File to write");
-                command.add_flag("--append", options->append, "Write behind what the file holds");
+                command.add_flag("--append", options->append, "Append to the file");
                 command.add_flag("--check", options->check, "MODEL is a dump: run its test cases");
-                command.add_option("--offset", options->offset, "With --check: where in the file the dump begins");
+                command.add_option("--offset", options->offset, "With --check: byte offset of the dump in the file");
                 command.add_option("--arg-names", dump.argNames, "Names of the inputs, in order")->delimiter(',');
                 command.add_option("--output-names", dump.outputNames, "Names of the outputs, in order")->delimiter(',');
                 command.add_option("--keep-var-name", dump.keepVarName, "0: no names; 1, 2: all")->check(CLI::Range(0, 2))->capture_default_str();
                 command.add_flag("--keep-opr-name", dump.names.operations, "Keep the names of operations");
                 command.add_flag("--keep-param-name", dump.names.parameters, "Keep the names of weights");
-                command.add_option("--strip-info-file", options->stripInfo, "JSON of the operators, dtypes and elementwise modes that are used");
+                command.add_option("--strip-info-file", options->stripInfo, "Write a JSON file of the used operators, dtypes and elementwise modes");
                 command.add_flag("--append-json", options->appendJson, "Add to the lists in that file instead of replacing them");
                 command.add_flag("--no-optimize-for-inference", options->noOptimize, "Leave the graph as it was traced");
                 command.add_option("--opt-level", dump.optLevel, "0: arithmetic stays as it is; 1, 2: x / x is 1, log(exp(x)) is x, log-sum-exp is stable")
@@ -135,12 +135,12 @@ Verb dumpVerb() {
                 command.add_option("--user-info", dump.userInfo, "Text to keep in the metadata");
                 command.add_flag("--no-metadata", options->noMetadata, "Keep no metadata");
                 command.add_option("--input-data", options->inputData, "A test case: input data as for run, or @FILE with one case a line");
-                command.add_option("--repeat", dump.input.repeat, "Repeat each sample of file data so often")->check(CLI::PositiveNumber);
+                command.add_option("--repeat", dump.input.repeat, "Repeat each sample of file data N times along axis 0")->check(CLI::PositiveNumber);
                 command.add_flag("--silent", options->silent, "With --check: do not print the errors");
                 command.add_flag("--no-assert", dump.noAssert, "Test cases without expected values");
                 command.add_option("--maxerr", dump.maxError, "Largest error that the test cases allow")->capture_default_str();
                 command.add_option("--input-transform", dump.inputTransform, "Expression of `data` that is applied to file data: \"data / np.std(data)\"");
-                command.add_flag("--resize-input", dump.resizeInput, "Resize pictures to the input's height and width");
+                command.add_flag("--resize-input", dump.resizeInput, "Resize images to the input's height and width");
                 command.add_option("--model-version", dump.modelVersion, "Version of the format")->check(CLI::Range(2, 2));
                 return std::function<base::Result<int>()>([options] { return app::dump(*options); });
             }};

@@ -114,7 +114,7 @@ void printText(const Info& info) {
 }  // namespace
 
 Verb infoVerb() {
-    return {"info", "Say what a model is: inputs, outputs, parameters, buffers, operators", "sonde info model.onnx --json", [](CLI::App& command) {
+    return {"info", "Summarise a model: inputs, outputs, parameters, buffers, operators", "sonde info model.onnx --json", [](CLI::App& command) {
                 auto options = std::make_shared<InfoOptions>();
                 options->model.addTo(command);
                 command.add_flag("--json", options->json, "One JSON object instead of text");

@@ -12,7 +12,7 @@ void InputChoice::addTo(CLI::App& command) {
     command.add_option("--input-data", spec,
                        "Inputs: x:image.png;mask:#rand(0,1), sr:16000, ids:[[1,2,3]], a.npy, #zeros, file.npz#case1, @list.txt (default: #rand(0,1))");
     std::vector<std::string> names;
-    std::string help = "Numbers that pictures become.";
+    std::string help = "Conversion of images to numbers.";
     for (const io::ImagePreset& preset : io::imagePresets()) {
         names.emplace_back(preset.id);
         help += " " + names.back() + ": " + std::string(preset.sentence) + ".";

@@ -33,10 +33,10 @@ base::Result<int> list(const std::string& filter) {
 }  // namespace
 
 Verb opsVerb() {
-    return {"ops", "List the operators known: domain, name, first version, help, dtypes", "sonde ops --filter Conv",
+    return {"ops", "List the known operators: domain, name, first version, summary, dtypes", "sonde ops --filter Conv",
             [](CLI::App& command) {
                 auto filter = std::make_shared<std::string>();
-                command.add_option("--filter", *filter, "Only operators whose name has this in it");
+                command.add_option("--filter", *filter, "Only operators whose name contains this");
                 return std::function<base::Result<int>()>([filter] { return list(*filter); });
             }};
 }

@@ -28,8 +28,8 @@ void ModelOptions::addTo(CLI::App& command) {
     std::string known = "Change the graph before use (again for more, in order):";
     for (const passes::Pass& pass : passes::passes()) known += " " + std::string(pass.id) + ": " + std::string(pass.sentence) + ".";
     command.add_option("--pass", open.passes, known)->type_name("NAME")->allow_extra_args(false);
-    command.add_flag("!--no-groups", open.groups, "ONNX files that name no modules: do not group repeated and closed parts");
-    command.add_flag("--flatten", open.flatten, "Without hierarchy: every module call replaced by what it does");
+    command.add_flag("!--no-groups", open.groups, "ONNX files without module names: do not group repeated and self-contained parts");
+    command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
 }
 
 base::Result<std::shared_ptr<const document::Document>> ModelOptions::load() {

@@ -131,15 +131,15 @@ class ProblemsVerb {
 }  // namespace
 
 Verb problemsVerb() {
-    return {"problems", "Run a model and list failures, NaN and infinity, where they were made first", "sonde problems model.onnx --input-data photo.png --json",
+    return {"problems", "Run a model and list failures, NaN and infinity by the nodes that produced them first", "sonde problems model.onnx --input-data photo.png --json",
             [](CLI::App& command) {
                 auto options = std::make_shared<ProblemsOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("--accept", options->accepted, "Node whose NaN and infinity are meant, as in masks (again for more)")->allow_extra_args(false);
+                command.add_option("--accept", options->accepted, "Node whose NaN and infinity are intended, as in masks (again for more)")->allow_extra_args(false);
                 command.add_flag("--json", options->json, "Print one JSON object");
                 command.add_option("--junit", options->junit, "Also write the problems as JUnit XML");
-                command.add_option("--seed", options->inputs.seed, "Of random inputs and operators");
+                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
                 return std::function<base::Result<int>()>([options] { return ProblemsVerb(*options).run(); });
             }};

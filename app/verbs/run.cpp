@@ -134,7 +134,7 @@ class RunVerb {
             if (recording.error) break;
         }
         SONDE_TRY(report(inputs, recording));
-        // Extents that the file leaves open are known by now: so are bytes.
+        // Dim sizes that the file leaves open are known by now: so are bytes.
         if (!m_options.profile.empty()) SONDE_TRY(analysis::writeProfile(m_options.profile, analysis::typedFor(*m_document->graph, inputs, everyStep.seen.types()), recording));
         return recording.error;
     }
@@ -226,12 +226,12 @@ class RunVerb {
                 continue;
             }
             std::string text;
-            constexpr std::size_t kMostPrinted = 8;
-            for (std::size_t i = 0; i < taken.size() && i < kMostPrinted; ++i) {
+            constexpr std::size_t kMaxPrinted = 8;
+            for (std::size_t i = 0; i < taken.size() && i < kMaxPrinted; ++i) {
                 const std::string& label = graph.body(expr.bodies[taken[i]]).label;
                 text += (i ? ", " : "") + (label.empty() ? fmt::format("branch {}", taken[i]) : label);
             }
-            if (taken.size() > kMostPrinted) text += fmt::format(" and {} more", taken.size() - kMostPrinted);
+            if (taken.size() > kMaxPrinted) text += fmt::format(" and {} more", taken.size() - kMaxPrinted);
             fmt::print("{} took {}\n", graph.node(expr.outputs.front()).name, text);
         }
     }
@@ -245,7 +245,7 @@ class RunVerb {
         }
         for (const analysis::Problem& problem : analysis::findProblems(graph, recording)) {
             const bool wentOn = problem.kind == analysis::ProblemKind::Failure && problem.severity == base::Severity::Warning;
-            if (wentOn) fmt::print(stderr, "sonde: warning: {} ({}, only watched: the run went on without it)\n", problem.message, analysis::placeText(graph, problem.node));
+            if (wentOn) fmt::print(stderr, "sonde: warning: {} ({}, watched only: the run continued without it)\n", problem.message, analysis::placeText(graph, problem.node));
         }
     }
 
@@ -274,16 +274,16 @@ Verb runVerb() {
                 auto options = std::make_shared<RunVerbOptions>();
                 options->model.addTo(command);
                 options->inputs.addTo(command);
-                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE:, in loops with @PASS for one pass (again for more)")
+                command.add_option("--watch", options->watch, "Node whose value is kept: name, #number or MODULE:, in loops with @ITERATION for one iteration (again for more)")
                     ->allow_extra_args(false);
                 command.add_option("--end", options->end, "Node to stop at (again for more)")->allow_extra_args(false);
                 command.add_flag("--watch-all", options->watchAll, "Keep the value of every node");
                 command.add_option("--out", options->out, "Write inputs, watched values and outputs to this .npz");
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-                command.add_option("--repeat", options->repeat, "Run so many times")->check(CLI::PositiveNumber);
+                command.add_option("--repeat", options->repeat, "Number of runs")->check(CLI::PositiveNumber);
                 command.add_option("--profile", options->profile, "Write the times as a Chrome trace (JSON)");
-                command.add_option("--seed", options->inputs.seed, "Of random inputs and operators");
-                command.add_flag("--exact", options->exact, "No short cuts that round differently from the definition");
+                command.add_option("--seed", options->inputs.seed, "Seed of random inputs and operators");
+                command.add_flag("--exact", options->exact, "No shortcuts that round differently from the definition");
                 return std::function<base::Result<int>()>([options] { return RunVerb(*options).run(); });
             }};
 }

@@ -38,7 +38,7 @@ base::Result<int> save(SaveOptions& options) {
 }  // namespace
 
 Verb saveVerb() {
-    return {"save", "Write a model, after passes if wished, as an ONNX file", "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'",
+    return {"save", "Write a model as an ONNX file, after passes if requested", "sonde save resnet18.trace.pt -o resnet18.onnx --input-data '#rand(0,1)'",
             [](CLI::App& command) {
                 auto options = std::make_shared<SaveOptions>();
                 options->model.addTo(command);

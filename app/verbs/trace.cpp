@@ -66,7 +66,7 @@ base::Result<int> trace(TraceOptions& options) {
 }  // namespace
 
 Verb traceVerb() {
-    return {"trace", "Print a model's graph: its nodes with the module that each comes from",
+    return {"trace", "Print a model's graph: its nodes and their modules",
             "sonde trace zoo:resnet18 --format nodes", [](CLI::App& command) {
                 auto options = std::make_shared<TraceOptions>();
                 options->model.addTo(command);

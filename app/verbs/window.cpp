@@ -6,7 +6,7 @@
 namespace sonde::app {
 
 Verb windowVerb() {
-    return {"window", "Drive the real window with a script, and photograph it",
+    return {"window", "Drive the real window with a script and save a screenshot",
             "sonde window zoo:resnet18 --screenshot resnet18.png --size 1280x800 --script steps.txt", [](CLI::App& command) {
                 auto options = std::make_shared<window::DriveOptions>();
                 command.add_option("MODEL", options->model, "Model file or zoo:NAME, opened first");

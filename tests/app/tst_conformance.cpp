@@ -1,4 +1,4 @@
-// The ONNX backend cases, by the verb that users have. Known exceptions stand in tests/data with their reasons.
+// The ONNX backend cases, by the verb that users have. Known exceptions are in tests/data with their reasons.
 
 #include <QDir>
 #include <QDirIterator>

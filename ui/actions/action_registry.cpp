@@ -59,7 +59,7 @@ QAction* ActionRegistry::add(const ActionInfo& info) {
     action->setVisible(false);
     action->setShortcutContext(info.scope == Scope::Window ? Qt::WindowShortcut : Qt::WidgetWithChildrenShortcut);
     if (!info.icon.isEmpty()) action->setIcon(theme::icon(info.icon));
-    // In a menu the check mark stands where the icon would.
+    // In a menu the check mark is where the icon would.
     action->setIconVisibleInMenu(!info.checkable);
     action->setStatusTip(info.toolTip);
     m_order << info.id;

@@ -13,7 +13,7 @@ enum class Need {
     Nothing = 0,
     Model = 1 << 0,       ///< a model is open
     Selection = 1 << 1,   ///< a node or module is selected
-    Module = 1 << 2,      ///< the selection is a module, or lies in one
+    Module = 1 << 2,      ///< the selection is a module, or is in one
     Idle = 1 << 3,        ///< nothing is running
     Running = 1 << 4,     ///< a run is under way
     Values = 1 << 5,      ///< the last run left values
@@ -25,7 +25,7 @@ enum class Need {
     Ends = 1 << 11,       ///< at least one end point is set
     OwnGraph = 1 << 12,   ///< the selected module, or a part of it, was traced apart
     Part = 1 << 13,       ///< one of the model's further graphs is shown
-    Run = 1 << 14,        ///< the selection stands in one of several equal blocks
+    Run = 1 << 14,        ///< the selection is in one of several repeated blocks
     Several = 1 << 15,    ///< more than one node is selected
     LeftOut = 1 << 16,    ///< something is hidden, or something else drawn alone
     Bookmarks = 1 << 17,  ///< at least one bookmark is set

@@ -14,7 +14,7 @@ class QPlainTextEdit;
 
 namespace sonde::dialogs {
 
-/// What stands on the nodes: a list of rules, each for some operators, with the lines of their cards. An example of the
+/// What is on the nodes: a list of rules, each for some operators, with the lines of their cards. An example of the
 /// open model shows what comes out while one types.
 class LabelsDialog : public QDialog {
     Q_OBJECT

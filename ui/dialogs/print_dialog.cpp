@@ -38,13 +38,13 @@ PrintDialog::PrintDialog(PrintChoice choice, Take take, QWidget* parent)
       m_pagesBox(new QComboBox(this)), m_turn(new QComboBox(this)), m_scale(new QDoubleSpinBox(this)), m_count(new QLabel(this)), m_controls(new QWidget(this)), m_progress(new widgets::ProgressStrip(this)) {
     setWindowTitle(tr("Print"));
     if (m_printer->pageLayout().pageSize().id() == QPageSize::Custom) m_printer->setPageSize(QPageSize(QPageSize::A4));
-    m_what->addItems({tr("The whole graph"), tr("What the canvas shows")});
+    m_what->addItems({tr("Whole graph"), tr("Visible part")});
     m_what->setObjectName(QStringLiteral("what"));
     m_what->setCurrentIndex(choice.whole ? 0 : 1);
-    m_pagesBox->addItems({tr("On one page"), tr("On as many as it needs")});
+    m_pagesBox->addItems({tr("One page"), tr("As many pages as needed")});
     m_pagesBox->setObjectName(QStringLiteral("pages"));
     m_pagesBox->setCurrentIndex(choice.onePage ? 0 : 1);
-    m_turn->addItems({tr("Upright"), tr("On its side")});
+    m_turn->addItems({tr("Portrait"), tr("Landscape")});
     m_turn->setObjectName(QStringLiteral("turn"));
     m_turn->setCurrentIndex(choice.landscape ? 1 : 0);
     m_scale->setObjectName(QStringLiteral("scale"));
@@ -57,9 +57,9 @@ PrintDialog::PrintDialog(PrintChoice choice, Take take, QWidget* parent)
     m_preview = new QPrintPreviewWidget(m_printer.get(), this);
     auto* form = new QFormLayout(m_controls);
     form->setContentsMargins(0, 0, 0, 0);
-    form->addRow(tr("&What"), m_what);
+    form->addRow(tr("&Content"), m_what);
     form->addRow(tr("P&ages"), m_pagesBox);
-    form->addRow(tr("Pa&per"), m_turn);
+    form->addRow(tr("&Orientation"), m_turn);
     form->addRow(tr("&Size"), m_scale);
     form->addRow(QString(), m_count);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, Qt::Vertical, this);
@@ -102,8 +102,8 @@ void PrintDialog::refresh() {
     m_scale->setEnabled(!m_choice.onePage);
     setUp(*m_printer);
     m_shown = {};
-    m_count->setText(tr("Painting…"));
-    m_progress->start(tr("Painting"));
+    m_count->setText(tr("Rendering…"));
+    m_progress->start(tr("Rendering"));
     m_previewJob.start([source = m_take(m_choice), page = m_printer->pageLayout().paintRect(QPageLayout::Point).size()](const base::WorkContext& work) { return source.preview(page, work); },
                        [this](PrintSource::Preview preview) {
                            m_shown = std::move(preview);
@@ -112,7 +112,7 @@ void PrintDialog::refresh() {
                            else m_preview->setAllPagesViewMode();
                            const auto shown = static_cast<int>(m_shown.pictures.size());
                            m_count->setText(m_shown.pages == 1 ? tr("1 page") : tr("%1 pages").arg(context::countText(m_shown.pages)));
-                           if (shown < m_shown.pages) m_count->setText(m_count->text() + u'\n' + tr("%1 of them are shown here").arg(shown));
+                           if (shown < m_shown.pages) m_count->setText(m_count->text() + u'\n' + tr("%1 of them in this preview").arg(shown));
                        });
 }
 

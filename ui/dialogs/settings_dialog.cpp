@@ -38,11 +38,11 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
     auto* form = new QFormLayout;
     form->setHorizontalSpacing(theme::kLarge);
     form->setVerticalSpacing(theme::kSmall);
-    form->addRow(tr("&Look"), lookChoice());
+    form->addRow(tr("Th&eme"), lookChoice());
     form->addRow(tr("&Text size"), textSize());
     form->addRow(QString(), motionChoice());
     form->addRow(tr("Mouse &wheel"), wheelChoice());
-    form->addRow(tr("T&hreads of a run"), threadCount());
+    form->addRow(tr("T&hreads per run"), threadCount());
     form->addRow(QString(), groupsChoice());
     form->addRow(QString(), furtherDialogs());
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
@@ -57,7 +57,7 @@ SettingsDialog::SettingsDialog(const Settings& settings, QWidget* parent) : QDia
 
 QWidget* SettingsDialog::lookChoice() {
     auto* look = named(new QComboBox(this), QStringLiteral("look"), tr("High contrast: black, white and few strong colours"));
-    for (const auto& [value, title] : {std::pair(Theme::Mode::System, tr("As the system")), std::pair(Theme::Mode::Light, tr("Light")),
+    for (const auto& [value, title] : {std::pair(Theme::Mode::System, tr("System default")), std::pair(Theme::Mode::Light, tr("Light")),
                                        std::pair(Theme::Mode::Dark, tr("Dark")), std::pair(Theme::Mode::HighContrast, tr("High contrast"))})
         look->addItem(title, static_cast<int>(value));
     look->setCurrentIndex(look->findData(static_cast<int>(Theme::instance().mode())));
@@ -69,7 +69,7 @@ QWidget* SettingsDialog::lookChoice() {
 }
 
 QWidget* SettingsDialog::textSize() {
-    auto* scale = named(new QSpinBox(this), QStringLiteral("textSize"), tr("Of all text of the window, the graph's too"));
+    auto* scale = named(new QSpinBox(this), QStringLiteral("textSize"), tr("Size of all text, including the graph"));
     scale->setRange(75, 300);
     scale->setSingleStep(5);
     scale->setSuffix(QStringLiteral(" %"));
@@ -83,7 +83,7 @@ QWidget* SettingsDialog::textSize() {
 
 QWidget* SettingsDialog::motionChoice() {
     auto* motion = named(new QCheckBox(tr("Reduce motion"), this), QStringLiteral("reducedMotion"),
-                         tr("Nothing moves by itself: modules open and the view jumps at once"));
+                         tr("No animation: modules expand and the view jumps at once"));
     motion->setChecked(Theme::instance().reducedMotion());
     connect(motion, &QCheckBox::toggled, this, [](bool reduced) {
         Theme::instance().setReducedMotion(reduced);
@@ -104,7 +104,7 @@ QWidget* SettingsDialog::wheelChoice() {
 }
 
 QWidget* SettingsDialog::threadCount() {
-    auto* threads = named(new QSpinBox(this), QStringLiteral("threads"), tr("How many a run may use"));
+    auto* threads = named(new QSpinBox(this), QStringLiteral("threads"), tr("Maximum number of threads that a run uses"));
     threads->setRange(0, 256);
     threads->setSpecialValueText(tr("One per processor (%1)").arg(QThread::idealThreadCount()));
     threads->setValue(m_settings.threads);
@@ -116,9 +116,9 @@ QWidget* SettingsDialog::threadCount() {
 }
 
 QWidget* SettingsDialog::groupsChoice() {
-    auto* groups = named(new QCheckBox(tr("Find groups in models without names"), this), QStringLiteral("findsGroups"),
-                         tr("ONNX files that name no modules: repeated and closed parts of the graph are shown as groups; "
-                            "off, the graph is shown as it is (--no-groups). The open file is read again"));
+    auto* groups = named(new QCheckBox(tr("Find groups in models without module names"), this), QStringLiteral("findsGroups"),
+                         tr("For ONNX files without module names: show repeated and self-contained parts of the graph as groups. "
+                            "Changing this reads the open file again"));
     groups->setChecked(m_settings.findsGroups);
     connect(groups, &QCheckBox::toggled, this, [this](bool on) {
         m_settings.findsGroups = on;
@@ -132,7 +132,7 @@ QWidget* SettingsDialog::furtherDialogs() {
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(0, 0, 0, 0);
     auto* labels = named(new QPushButton(tr("Node &Labels…"), row), QStringLiteral("labels"), tr("Choose what is written on the nodes"));
-    auto* keys = named(new QPushButton(tr("&Keys…"), row), QStringLiteral("keys"), tr("List every key and change it"));
+    auto* keys = named(new QPushButton(tr("&Shortcuts…"), row), QStringLiteral("keys"), tr("Show and change keyboard shortcuts"));
     for (QPushButton* button : {labels, keys}) button->setAutoDefault(false);  // Enter closes the dialog
     connect(labels, &QPushButton::clicked, this, &SettingsDialog::labelsRequested);
     connect(keys, &QPushButton::clicked, this, &SettingsDialog::keysRequested);

@@ -31,7 +31,7 @@ ShortcutsDialog::ShortcutsDialog(actions::ActionRegistry& registry, QWidget* par
     m_list->header()->resizeSection(1, 150);
     auto* assignButton = new QPushButton(tr("&Assign"), this);
     assignButton->setAutoDefault(false);
-    auto* reset = new QPushButton(tr("Set All &Back"), this);
+    auto* reset = new QPushButton(tr("Restore &Defaults"), this);
     reset->setAutoDefault(false);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     auto* row = new QHBoxLayout;

@@ -35,7 +35,7 @@ TextDialog::TextDialog(const QString& title, const QString& text, int line, QWid
     m_text->setPlainText(text);
     m_text->installEventFilter(this);
     m_text->viewport()->installEventFilter(this);
-    auto* hint = new QLabel(tr("What the canvas shows, in the order of execution. Return shows a line on the canvas."), this);
+    auto* hint = new QLabel(tr("The visible graph in order of execution. Press Return to show a line on the canvas."), this);
     hint->setWordWrap(true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     QPushButton* copy = buttons->addButton(tr("&Copy All"), QDialogButtonBox::ActionRole);

@@ -15,7 +15,7 @@ class TextDialog : public QDialog {
     QPlainTextEdit* text() const { return m_text; }
     /// The model that it is of.
     void setTitle(const QString& title);
-    /// What stands there changes; the cursor keeps its line.
+    /// What is there changes; the cursor keeps its line.
     void setText(const QString& text);
 
   Q_SIGNALS:

@@ -21,25 +21,25 @@ using context::InspectorContext;
 namespace {
 
 constexpr int kSliderWidth = 130;
-constexpr int kMostTitle = 40;
+constexpr int kMaxTitle = 40;
 
 }  // namespace
 
 FocusBar::FocusBar(InspectorContext& context, QWidget* parent)
     : QFrame(parent), m_context(context), m_title(new QLabel(this)),
-      m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("What it needs"), this)),
-      m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("What needs it"), this)), m_depth(new QSlider(Qt::Horizontal, this)),
+      m_up(widgets::makeToolButton(QStringLiteral("producer"), tr("Upstream"), this)),
+      m_down(widgets::makeToolButton(QStringLiteral("consumer"), tr("Downstream"), this)), m_depth(new QSlider(Qt::Horizontal, this)),
       m_depthText(new QLabel(this)), m_count(new QLabel(this)) {
     setObjectName(QStringLiteral("focusBar"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
-    setAccessibleName(tr("What is drawn alone"));
+    setAccessibleName(tr("Filter of the graph"));
     m_title->setTextFormat(Qt::PlainText);
     m_up->setCheckable(true);
     m_down->setCheckable(true);
     m_depth->setObjectName(QStringLiteral("coneDepth"));
     m_depth->setAccessibleName(tr("Depth in edges"));
-    m_depth->setToolTip(tr("How many edges far; at the right end: all"));
+    m_depth->setToolTip(tr("Maximum distance in edges; at the right end: unlimited"));
     m_depth->setFixedWidth(kSliderWidth);
     m_depth->setPageStep(1);
     auto* all = widgets::makeToolButton(QStringLiteral("close"), tr("Show everything (Ctrl+Shift+H)"), this);
@@ -74,13 +74,13 @@ QString FocusBar::title() const {
     const auto name = [this](graph::ExprId id) {
         const graph::Expr& expr = m_context.graph().expr(id);
         const QString text = expr.outputs.empty() ? models::operatorText(expr) : models::shown(m_context.graph().node(expr.outputs.front()).name);
-        return text.size() > kMostTitle ? text.left(kMostTitle / 2) + QChar(0x2026) + text.right(kMostTitle / 2) : text;
+        return text.size() > kMaxTitle ? text.left(kMaxTitle / 2) + QChar(0x2026) + text.right(kMaxTitle / 2) : text;
     };
     const QString first = focus.seeds.size() == 1 ? name(focus.seeds.front()) : tr("%1 operations").arg(context::countText(focus.seeds.size()));
     switch (focus.kind) {
         case Focus::Kind::Cone: return focus.upstream && focus.downstream ? tr("Around %1").arg(first)
-                                       : focus.upstream                   ? tr("Needed by %1").arg(first)
-                                                                          : tr("Needing %1").arg(first);
+                                       : focus.upstream                   ? tr("Upstream of %1").arg(first)
+                                                                          : tr("Downstream of %1").arg(first);
         case Focus::Kind::Paths: return tr("Paths from %1 to %2").arg(first, focus.targets.size() == 1 ? name(focus.targets.front()) : tr("%1 nodes").arg(context::countText(focus.targets.size())));
         default: return tr("Only %1").arg(first);
     }

@@ -137,7 +137,7 @@ void MainWindow::buildToolBar() {
             button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     m_graphs = new QComboBox;
     m_graphs->setObjectName(QStringLiteral("graphs"));
-    m_graphs->setAccessibleName(tr("Graph that is shown"));
+    m_graphs->setAccessibleName(tr("Displayed graph"));
     m_graphs->setToolTip(tr("The whole model, or a module that was traced alone"));
     m_graphs->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_graphsAction = bar->addWidget(m_graphs);

@@ -67,7 +67,7 @@ class MainWindow : public QMainWindow {
     void offerAgain(const QStringList& locations);
     /// Opens a sample of the start page with its picture as input.
     void openSample(int index);
-    /// Writes the whole graph as it is opened now, beside the window. The name's ending gives the format: svg, png, pdf, dot, json.
+    /// Writes the whole graph as it is opened now, in the background. The name's ending gives the format: svg, png, pdf, dot, json.
     void exportTo(const QString& file);
     void exportPagesTo(const QString& file);
     /// Shows a panel and gives it the focus.

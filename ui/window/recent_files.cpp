@@ -11,7 +11,7 @@ const QString kKey = QStringLiteral("recent");
 
 }  // namespace
 
-QStringList RecentFiles::list() { return context::stored(kKey).toStringList().mid(0, kMost); }
+QStringList RecentFiles::list() { return context::stored(kKey).toStringList().mid(0, kMaxFiles); }
 
 void RecentFiles::add(const QString& location) {
     const bool file = !location.startsWith(QLatin1String("zoo:"));
@@ -19,7 +19,7 @@ void RecentFiles::add(const QString& location) {
     QStringList all = list();
     all.removeAll(kept);
     all.prepend(kept);
-    context::store(kKey, QStringList(all.mid(0, kMost)));
+    context::store(kKey, QStringList(all.mid(0, kMaxFiles)));
 }
 
 void RecentFiles::remove(const QString& location) {

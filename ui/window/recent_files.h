@@ -7,7 +7,7 @@ namespace sonde::window {
 /// The models opened last, newest first, at most nine; kept in the settings.
 class RecentFiles {
   public:
-    static constexpr qsizetype kMost = 9;
+    static constexpr qsizetype kMaxFiles = 9;
 
     static QStringList list();
     static void add(const QString& location);

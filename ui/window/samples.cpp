@@ -22,10 +22,10 @@ QString resourcePath(const QString& relative) {
 std::vector<Sample> samples() {
     std::vector<Sample> all{
         {QCoreApplication::translate("Samples", "ResNet-18 on a photograph"),
-         QCoreApplication::translate("Samples", "The built-in residual network, run on the picture of a cat"),
+         QCoreApplication::translate("Samples", "The built-in ResNet-18 on a photograph of a cat"),
          QStringLiteral("zoo:resnet18"), resourcePath(QStringLiteral("samples/chelsea.png")), QStringLiteral("imagenet")},
         {QCoreApplication::translate("Samples", "Text direction on a line of text"),
-         QCoreApplication::translate("Samples", "A trained classifier that tells whether text is upside down"),
+         QCoreApplication::translate("Samples", "A trained classifier that detects upside-down text"),
          resourcePath(QStringLiteral("samples/ch_ppocr_mobile_v2.0_cls_infer.onnx")),
          resourcePath(QStringLiteral("samples/text-line-upside-down.png")), QStringLiteral("signed")},
     };

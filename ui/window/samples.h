@@ -9,7 +9,7 @@ namespace sonde::window {
 /// A model with a picture to run it on, that comes with Sonde.
 struct Sample {
     QString title;
-    QString sentence;
+    QString description;
     QString model;         ///< path or zoo:NAME
     QString picture;       ///< path
     QString preset;        ///< of io::imagePresets()

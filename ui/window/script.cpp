@@ -161,7 +161,7 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     }
     if (command == u"search") {
         m_window.searchBar()->activate(rest);
-        if (m_window.searchBar()->search(rest) == 0) return usageError("nothing was found", rest.toStdString());
+        if (m_window.searchBar()->search(rest) == 0) return usageError("no node matches", rest.toStdString());
         waitForIdle(kDefaultWaitSeconds);
         return {};
     }
@@ -179,7 +179,7 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (looks.contains(command)) return look(command, rest);
     if (command == u"graph") {
         const int graph = rest.isEmpty() ? 0 : context.graphOfModule(rest);
-        if (graph < 0) return usageError("that module was not traced alone", rest.toStdString(), "trace tracer=robust comes first");
+        if (graph < 0) return usageError("there is no separate graph of that module", rest.toStdString(), "trace tracer=robust comes first");
         context.showGraph(graph);
         waitForIdle(kDefaultWaitSeconds);
         return {};
@@ -225,13 +225,14 @@ Result<void> Script::look(const QString& command, const QString& rest) {
     if (command == u"legend") m_window.canvas()->setLegendVisible(rest != u"off");
     if (command == u"bookmark") context.toggleBookmark(context.selection());
     if (command == u"color") {
-        if (rest != u"category" && models::nodeColumnIndex(rest) < 0) return usageError("no such column", rest.toStdString());
-        context.setColorBy(rest);
+        const int column = models::nodeColumnIndex(rest);
+        if (rest != u"category" && column < 0) return usageError("no such column", rest.toStdString());
+        context.setColorBy(column < 0 ? rest : models::nodeColumns()[static_cast<std::size_t>(column)].id);
         m_window.canvas()->setLegendVisible(true);
     }
     if (command == u"instance") {
         const std::uint32_t run = context.runOf(context.selection());
-        if (run == layout::Outline::kNoRun) return usageError("nothing selected stands in equal blocks");
+        if (run == layout::Outline::kNoRun) return usageError("the selection is not in a repeated block");
         context.showInstance(run, rest.toUInt());
     }
     if (command == u"iteration") {
@@ -254,7 +255,7 @@ Result<void> Script::traceAgain(const QString& words) {
         else if (key == u"follow") options.inputData = m_window.context().inputData().toStdString();
         else if (key == u"flatten") options.flatten = true;
         else if (key == u"pass") options.passes.push_back(value);
-        else return usageError("no such choice of a trace", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
+        else return usageError("unknown trace option", word.toStdString(), "tracer=ID leaf=CLASS concrete=NAME=VALUE pass=ID follow flatten");
     }
     m_window.context().retrace(options);
     waitForIdle(kDefaultWaitSeconds);
@@ -361,7 +362,7 @@ Result<void> Script::clickNode(const QString& text, bool twice) {
         rect = canvas->rectOf(context.graph().node(node).producer);
     }
     if (rect.isEmpty() || !QRectF(canvas->rect()).intersects(rect))
-        return usageError("not on the picture", text.toStdString(), "select it first, which brings it into view");
+        return usageError("not visible on the canvas", text.toStdString(), "select it first, which brings it into view");
     // Of a box the title can be clicked whether it is open or closed, beside the edge that comes in at the middle.
     const QPointF place(rect.left() + rect.width() * 0.35, rect.top() + std::min(rect.height() / 2, 4.0));
     sendMouse(canvas, QEvent::MouseButtonPress, place, Qt::LeftButton, Qt::LeftButton);
@@ -381,7 +382,7 @@ Result<void> Script::takePicture(const QString& file) {
 
 Result<void> saveScreenshot(MainWindow& window, const QString& file) {
     const QPixmap picture = window.grab();
-    if (!picture.save(file)) return usageError("the picture cannot be written", file.toStdString(), "the name must end in .png and its folder exist");
+    if (!picture.save(file)) return usageError("the screenshot cannot be written", file.toStdString(), "the name must end in .png and its folder exist");
     return {};
 }
 
@@ -390,8 +391,8 @@ Result<QSize> parseSize(const QString& text) {
     const QRegularExpressionMatch match = form.match(text.trimmed());
     if (!match.hasMatch()) return usageError("not a size", text.toStdString(), "for example 1280x800");
     const QSize size(match.captured(1).toInt(), match.captured(2).toInt());
-    constexpr qint64 kMostPixels = 100'000'000;  // 400 MB, and the window's parts besides
-    if (qint64{size.width()} * size.height() > kMostPixels) return usageError("too large a window", text.toStdString(), "at most 10000x10000");
+    constexpr qint64 kMaxPixels = 100'000'000;  // 400 MB, and the window's parts besides
+    if (qint64{size.width()} * size.height() > kMaxPixels) return usageError("too large a window", text.toStdString(), "at most 10000x10000");
     return size;
 }
 

@@ -19,7 +19,7 @@ using context::InspectorContext;
 namespace {
 
 constexpr int kWidth = 420;
-constexpr int kMostRows = 10;
+constexpr int kMaxRows = 10;
 
 /// A hit: its name at the left, then operator and module. Names of one model begin alike and differ at their ends, so they
 /// are cut in the middle and module paths at their beginning.
@@ -170,7 +170,7 @@ void SearchBar::refresh() {
 void SearchBar::place() {
     if (!parentWidget()) return;
     const int row = std::max(18, m_list->sizeHintForRow(0));
-    const int rows = std::min<int>(kMostRows, m_results.rowCount());
+    const int rows = std::min<int>(kMaxRows, m_results.rowCount());
     m_list->setFixedHeight(rows * row + 4);
     const int width = std::min(kWidth, parentWidget()->width() - 2 * theme::kSmall);
     const int height = layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(width) : layout()->sizeHint().height();

@@ -60,9 +60,9 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), m_recent(new QVBoxLayou
     column->addSpacing(theme::kLarge);
 
     const std::vector<Sample> all = samples();
-    if (!all.empty()) column->addWidget(heading(tr("Try a model with its picture"), content));
+    if (!all.empty()) column->addWidget(heading(tr("Try a model with a sample image"), content));
     for (std::size_t i = 0; i < all.size(); ++i) {
-        auto* button = new QCommandLinkButton(all[i].title, all[i].sentence, content);
+        auto* button = new QCommandLinkButton(all[i].title, all[i].description, content);
         button->setIcon(QIcon(all[i].picture));
         button->setIconSize({48, 48});
         button->setObjectName(QStringLiteral("sample%1").arg(i));

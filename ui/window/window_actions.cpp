@@ -210,7 +210,7 @@ void MainWindow::bindHelpActions() {
 void MainWindow::fillMenus() {
     m_actions.fillMenuBar(menuBar());
     m_actions.addTo(this, actions::Scope::Window);
-    // Recent models stand in the File menu, after the actions that open.
+    // Recent models are in the File menu, after the actions that open.
     QMenu* file = menuBar()->actions().first()->menu();
     auto* recent = new QMenu(tr("Open &Recent"), file);
     file->insertMenu(m_actions.action(QStringLiteral("file.new_window")), recent);

@@ -102,7 +102,7 @@ void MainWindow::saveValues() {
 }
 
 void MainWindow::exportPicture(const QString& suffix) {
-    auto* dialog = new QFileDialog(this, tr("Export Picture"), lastFolder(), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
+    auto* dialog = new QFileDialog(this, tr("Export Graph"), lastFolder(), tr("%1 file (*.%2)").arg(suffix.toUpper(), suffix));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(suffix);
@@ -162,7 +162,7 @@ void MainWindow::offerReload() {
     m_bannerAction = [this] { m_context.reload(); };
 }
 
-/// The question stands above the graph; whoever does not answer it goes on working, and nothing has run.
+/// The question is above the graph; whoever does not answer it goes on working, and nothing has run.
 void MainWindow::askForConsent(const document::NativeRequest& request) {
     m_bannerMessage = {};
     const QString file = QString::fromStdString(request.path.filename().string());

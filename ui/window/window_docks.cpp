@@ -46,7 +46,7 @@ void MainWindow::buildDocks() {
         row.id = QStringLiteral("panel.") + info.id;
         row.text = info.title;
         row.menu = QStringLiteral("Panels");
-        row.toolTip = tr("Show the panel and give it the keyboard, or hide it");
+        row.toolTip = tr("Show and focus the panel, or hide it");
         row.icon = info.icon;
         row.shortcuts = info.shortcut;
         row.checkable = true;

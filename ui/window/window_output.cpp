@@ -32,7 +32,7 @@ canvas::Paging pagingOf(const dialogs::PrintChoice& choice) {
     return paging;
 }
 
-base::Result<void> noPicture(const base::WorkContext&) { return base::usageError("there is no picture to save yet", {}, "open a model and wait for its picture"); }
+base::Result<void> noPicture(const base::WorkContext&) { return base::usageError("there is no graph to save yet", {}, "open a model and wait for its layout"); }
 
 dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, const canvas::Paging& paging) {
     const bool isEmpty = !shown.painter || shown.area.isEmpty();
@@ -53,7 +53,7 @@ dialogs::PrintSource printSource(const canvas::GraphCanvas::Snapshot& shown, con
 
 }  // namespace
 
-/// Painting a large graph takes seconds: it is done beside the window, each file by itself.
+/// Painting a large graph takes seconds: it is done in the background, each file by itself.
 void MainWindow::write(const QString& file, std::function<base::Result<void>(const base::WorkContext&)> work) {
     auto* job = new context::Job(this);
     auto* progress = new widgets::ProgressStrip;
@@ -72,8 +72,8 @@ void MainWindow::write(const QString& file, std::function<base::Result<void>(con
     progress->start(tr("Saving %1").arg(QFileInfo(file).fileName()));
     refreshActions();
     job->start(std::move(work), [this, file](const base::Result<void>& written) {
-        if (written) m_context.report(context::Message{base::Severity::Info, tr("Picture saved"), file, {}, {}});
-        else if (written.error().kind == base::ErrorKind::Cancelled) m_context.report(context::Message{base::Severity::Info, tr("The picture was not saved"), file, {}, {}});
+        if (written) m_context.report(context::Message{base::Severity::Info, tr("Graph saved"), file, {}, {}});
+        else if (written.error().kind == base::ErrorKind::Cancelled) m_context.report(context::Message{base::Severity::Info, tr("Saving the graph was cancelled"), file, {}, {}});
         else m_context.report(written.error());
     });
 }

@@ -129,7 +129,7 @@ class TestActionRegistry : public QObject {
         QStringList entries;
         for (QAction* action : window.menuBar()->actions().first()->menu()->actions())
             if (action->isVisible() && !action->isSeparator()) entries << action->text();
-        QCOMPARE(entries, (QStringList{"&Open…", "Export Picture"}));
+        QCOMPARE(entries, (QStringList{"&Open…", "Export"}));
     }
 
     void canvasKeysAreNotHeardOutsideTheCanvas() {

@@ -16,7 +16,7 @@ const QString kPage = QStringLiteral("resources/help/keys.md");
 /// "| `Ctrl+W`, `Ctrl+F4` | Close the model |" -> "Ctrl+W Ctrl+F4" and "Close the model".
 struct Row {
     QString keys;
-    QString sentence;
+    QString description;
 };
 
 QList<Row> rowsOfThePage() {
@@ -48,16 +48,16 @@ void TestHelpKeys::everyKeyOnThePageIsAnActions() {
     for (const Row& row : rows) {
         bool found = false;
         for (const actions::ActionInfo& info : actions::actionTable())
-            found = found || (info.shortcuts == row.keys && info.toolTip == row.sentence);
-        QVERIFY2(found, qPrintable(row.keys + QStringLiteral(": ") + row.sentence));
+            found = found || (info.shortcuts == row.keys && info.toolTip == row.description);
+        QVERIFY2(found, qPrintable(row.keys + QStringLiteral(": ") + row.description));
     }
 }
 
 void TestHelpKeys::noRowStandsTwice() {
     QSet<QString> seen;
     for (const Row& row : rowsOfThePage()) {
-        QVERIFY2(!seen.contains(row.keys + row.sentence), qPrintable(row.sentence));
-        seen << row.keys + row.sentence;
+        QVERIFY2(!seen.contains(row.keys + row.description), qPrintable(row.description));
+        seen << row.keys + row.description;
     }
 }
 

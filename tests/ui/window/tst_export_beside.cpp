@@ -1,4 +1,4 @@
-// Pictures are written beside the window: it goes on, the file is what was shown when it was asked for, and what is
+// Pictures are written in the background: it goes on, the file is what was shown when it was asked for, and what is
 // cancelled leaves nothing behind.
 
 #include <QAction>
@@ -80,7 +80,7 @@ void TestExportBeside::theWindowGoesOn() {
     QVERIFY(turns > 0);
     QCOMPARE(files(), QStringList(name));
     QVERIFY(bytes(name).size() > 10000);
-    QVERIFY(isTold(QStringLiteral("Picture saved")));
+    QVERIFY(isTold(QStringLiteral("Graph saved")));
     QVERIFY(!cancel()->isEnabled());
 }
 
@@ -91,8 +91,8 @@ void TestExportBeside::cancelLeavesNothing() {
     cancel()->trigger();
     settle();
     QCOMPARE(files(), QStringList());
-    QVERIFY(isTold(QStringLiteral("The picture was not saved")));
-    QVERIFY(!isTold(QStringLiteral("Picture saved")));
+    QVERIFY(isTold(QStringLiteral("Saving the graph was cancelled")));
+    QVERIFY(!isTold(QStringLiteral("Graph saved")));
 }
 
 void TestExportBeside::cancelKeepsTheFileThatWasThere() {
@@ -165,7 +165,7 @@ void TestExportBeside::whatCannotBeWrittenIsTold() {
     QVERIFY(isTold(QStringLiteral("cannot be written")));
     m_window->exportTo(path(QStringLiteral("picture.bmp")));
     settle();
-    QVERIFY(isTold(QStringLiteral("no picture can be written as 'bmp'")));
+    QVERIFY(isTold(QStringLiteral("no image can be written as 'bmp'")));
 }
 
 QTEST_MAIN(TestExportBeside)

@@ -97,7 +97,7 @@ void TestWindowKeys::pagesNameOnlyKeysThatAreThere() {
     QVERIFY(found > 150);
 }
 
-/// Actions that the window binds stand on the page of keys with their keys; see tst_help_keys for the reverse.
+/// Actions that the window binds are on the page of keys with their keys; see tst_help_keys for the reverse.
 void TestWindowKeys::theKeyPageHasEveryAction() {
     const QString page = test::sourceLines(QStringLiteral("resources/help/keys.md")).join(u'\n');
     QString bound;

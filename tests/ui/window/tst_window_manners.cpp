@@ -78,7 +78,7 @@ void TestWindowManners::aKeyRaisesAPanelAndClosesOneThatIsSeen() {
     open(file("mlp_functional.onnx"));
     const QKeySequence keys = m_window->actions().shortcuts("panel." + panel).front();
     QAction* action = m_window->actions().action("panel." + panel);
-    if (isSeen(panel)) press(keys);  // what stands at first: away with it, then all begin alike
+    if (isSeen(panel)) press(keys);  // what is at first: away with it, then all begin alike
     if (!m_window->dock(panel)->isHidden()) {
         QVERIFY2(!isSeen(panel), "it was open behind another tab");
         press(keys);
