@@ -8,7 +8,7 @@ packages=(
     g++ cmake ninja-build pkg-config ccache mold
     # core: arithmetic, text, JSON, protobuf, zip files, hashes, pictures, layout
     libeigen3-dev libfmt-dev nlohmann-json3-dev libprotozero-dev libminizip-dev zlib1g-dev libstb-dev libgraphviz-dev
-    libjpeg62-turbo-dev libwebp-dev libtiff-dev libopenjp2-7-dev libmimalloc-dev libssl-dev libre2-dev
+    libjpeg62-turbo-dev libwebp-dev libtiff-dev libopenjp2-7-dev libmimalloc-dev libssl-dev libre2-dev libutf8proc-dev
     # command line
     libcli11-dev
     # window and tests

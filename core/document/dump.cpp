@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/infer.h"
+#include "core/base/unicode.h"
 #include "core/document/exporting/inference_form.h"
 #include "core/document/input_infos.h"
 #include "core/exec/run.h"
@@ -25,9 +26,7 @@ using tensor::Value;
 
 /// "ADD" of aten::add.Tensor, "FC" of a called module fc.
 std::string operatorName(const Expr& expr) {
-    std::string name = expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1) : expr.op.name.substr(0, expr.op.name.find('.'));
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return name;
+    return base::upperCase(expr.op.name.empty() ? expr.target.substr(expr.target.rfind('.') + 1) : expr.op.name.substr(0, expr.op.name.find('.')));
 }
 
 /// Equal names get numbers: name[0], name[1].

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/unicode.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/followers.h"
 #include "core/ops/support/convert.h"
@@ -103,9 +104,7 @@ base::Result<void> inferIdentity(InferContext& context) {
 base::Result<DType> castTarget(const Attributes& attributes) {
     if (const auto* text = attributes.find("to"); text && std::holds_alternative<std::string>(*text)) {
         // Opset 1 wrote the name: "FLOAT", "INT64".
-        std::string lower = std::get<std::string>(*text);
-        for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        if (const auto dtype = tensor::dtypeFromName(lower)) return *dtype;
+        if (const auto dtype = tensor::dtypeFromName(base::lowerCase(std::get<std::string>(*text)))) return *dtype;
     }
     const std::int64_t code = attributes.getInt("to", 0);
     if (code <= 0 || code >= tensor::kDTypeCount) return opError("cannot convert to type number " + std::to_string(code));

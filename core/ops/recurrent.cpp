@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/unicode.h"
 #include "core/ops/kernels/matmul.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -42,8 +43,7 @@ struct Activation {
             double alpha, beta;
         } kKnown[] = {{"sigmoid", 0, 0},   {"tanh", 0, 0},       {"relu", 0, 0}, {"leakyrelu", 0.01, 0}, {"thresholdedrelu", 1, 0}, {"affine", 1, 0},
                       {"scaledtanh", 1, 1}, {"hardsigmoid", 0.2, 0.5}, {"elu", 1, 0}, {"softsign", 0, 0},     {"softplus", 0, 0}};
-        std::string lower = name;
-        for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::string lower = base::lowerCase(name);
         for (std::size_t i = 0; i < std::size(kKnown); ++i) {
             if (kKnown[i].name != lower) continue;
             m_kind = static_cast<Kind>(i);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/unicode.h"
 #include "core/ops/support/regex.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
@@ -32,26 +33,31 @@ base::Result<void> concatTexts(KernelContext& context) {
     return {};
 }
 
-bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'; }
+/// Where the first code point begins, from `at` on, that is white space or is none; the end if there is no such.
+std::size_t findSpace(std::string_view text, std::size_t at, bool isSpace) {
+    while (at < text.size()) {
+        const base::CodePoint first = base::firstCodePoint(text.substr(at));
+        if (base::isSpace(first.value) == isSpace) break;
+        at += first.bytes;
+    }
+    return at;
+}
 
 /// Runs of white space separate if there is no delimiter; at most `most` cuts if that is not negative.
 Texts splitAtSpaces(const std::string& text, std::int64_t most) {
     Texts parts;
-    std::size_t at = 0;
-    while (true) {
-        while (at < text.size() && isSpace(text[at])) ++at;
-        if (at == text.size()) return parts;
-        std::size_t end = at;
-        if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most) {
-            end = text.size();
-            while (end > at && isSpace(text[end - 1])) --end;
-        } else {
-            while (end < text.size() && !isSpace(text[end])) ++end;
+    for (std::size_t at = findSpace(text, 0, false); at < text.size();) {
+        std::size_t end = findSpace(text, at, true), next = findSpace(text, end, false);
+        // The last part is all that is left but for the white space at its end.
+        const bool isLast = most >= 0 && static_cast<std::int64_t>(parts.size()) == most;
+        while (isLast && next < text.size()) {
+            end = findSpace(text, next, true);
+            next = findSpace(text, end, false);
         }
         parts.push_back(text.substr(at, end - at));
-        if (most >= 0 && static_cast<std::int64_t>(parts.size()) == most + 1) return parts;
-        at = end;
+        at = next;
     }
+    return parts;
 }
 
 Texts splitAt(const std::string& text, const std::string& delimiter, std::int64_t most) {
@@ -94,40 +100,29 @@ base::Result<void> split(KernelContext& context) {
     return {};
 }
 
-/// Letters of the Latin and Greek/Cyrillic basic ranges change case; others stay (towupper of the C locale does less).
-std::string withCase(const std::string& text, bool upper) {
-    std::string result = text;
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        auto& c = result[i];
-        if (upper && c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-        if (!upper && c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-        // Two-byte UTF-8, Latin-1 letters: U+00C0…U+00DE against U+00E0…U+00FE, without × and ÷.
-        const auto lead = static_cast<unsigned char>(c);
-        if (lead != 0xC3 || i + 1 == result.size()) continue;
-        auto next = static_cast<unsigned char>(result[++i]);
-        if (upper && next >= 0xA0 && next <= 0xBE && next != 0xB7) next = static_cast<unsigned char>(next - 0x20);
-        if (!upper && next >= 0x80 && next <= 0x9E && next != 0x97) next = static_cast<unsigned char>(next + 0x20);
-        result[i] = static_cast<char>(next);
-    }
-    return result;
+base::CaseRules rulesOf(std::string_view locale) {
+    const std::string_view language = locale.substr(0, locale.find_first_of("_-.@"));
+    return language == "tr" || language == "az" ? base::CaseRules::Turkic : base::CaseRules::Common;
 }
 
-/// Takes out stop words and changes case; the result has at least one (empty) text.
+/// Takes out stop words and changes case, code point by code point as ONNX Runtime does; the result has at least one
+/// (empty) text.
 base::Result<void> normalize(KernelContext& context) {
     const Tensor& x = context.in(0);
     if (x.rank() < 1 || x.rank() > 2 || (x.rank() == 2 && x.dim(0) != 1)) {
         return opError("needs text of shape [C] or [1,C], not " + x.shape().text());
     }
     const std::string action = context.attributes().getString("case_change_action", "NONE");
+    if (action != "NONE" && action != "LOWER" && action != "UPPER") return opError("case_change_action '" + action + "' is not known");
     const bool sensitive = context.attributes().getInt("is_case_sensitive", 0) != 0;
+    const base::CaseRules rules = rulesOf(context.attributes().getString("locale", ""));
+    const auto changed = [&](const std::string& text) { return action == "UPPER" ? base::upperCase(text, rules) : base::lowerCase(text, rules); };
     std::set<std::string> stopWords;
-    for (const std::string& word : context.attributes().getStrings("stopwords")) {
-        stopWords.insert(sensitive ? word : withCase(word, false));
-    }
+    for (const std::string& word : context.attributes().getStrings("stopwords")) stopWords.insert(sensitive ? word : changed(word));
     Texts result;
     for (const std::string& text : x.strings()) {
-        if (stopWords.contains(sensitive ? text : withCase(text, false))) continue;
-        result.push_back(action == "NONE" ? text : withCase(text, action == "UPPER"));
+        if (stopWords.contains(sensitive ? text : changed(text))) continue;
+        result.push_back(action == "NONE" ? text : changed(text));
     }
     if (result.empty()) result.emplace_back();
     const auto count = static_cast<std::int64_t>(result.size());

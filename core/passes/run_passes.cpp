@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cctype>
 
+#include "core/base/unicode.h"
 #include "core/passes/pass.h"
 
 namespace sonde::passes {
@@ -10,10 +10,8 @@ namespace {
 constexpr int kMostSweeps = 100;
 
 std::string plain(std::string_view text) {
-    std::string result;
-    for (char c : text) {
-        if (c != '-' && c != '_') result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    std::string result = base::lowerCase(text);
+    std::erase_if(result, [](char c) { return c == '-' || c == '_'; });
     return result;
 }
 

@@ -1,5 +1,7 @@
 #include "core/tensor/attribute.h"
 
+#include "core/base/unicode.h"
+
 #include <algorithm>
 #include <cstdio>
 
@@ -15,7 +17,7 @@ template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 std::string quoted(const std::string& text, std::size_t limit) {
-    return "'" + (text.size() > limit ? text.substr(0, limit) + "…" : text) + "'";
+    return "'" + (text.size() > limit ? std::string(base::utf8Prefix(text, limit)) + "…" : text) + "'";
 }
 
 std::string number(double value) {

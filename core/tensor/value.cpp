@@ -1,5 +1,7 @@
 #include "core/tensor/value.h"
 
+#include "core/base/unicode.h"
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -130,7 +132,7 @@ void appendText(std::string& text, const Value& value, std::size_t limit, int de
             break;
         }
         case ValueKind::Bool: text += value.toBool() ? "True" : "False"; break;
-        case ValueKind::String: text += "'" + value.toString().substr(0, limit) + "'"; break;
+        case ValueKind::String: text += "'" + std::string(base::utf8Prefix(value.toString(), limit)) + "'"; break;
         case ValueKind::Tuple:
             text += "(";
             appendItems(text, value.items(), limit, depth);

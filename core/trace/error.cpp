@@ -7,6 +7,8 @@
 #include <new>
 #include <typeinfo>
 
+#include "core/base/unicode.h"
+
 namespace sonde::trace {
 
 std::string_view typeName(TraceErrorKind kind) {
@@ -72,7 +74,7 @@ std::string TraceError::message() const {
 void TraceError::setModule(const std::string& qualname, const std::string& className) {
     constexpr std::size_t kMaxLength = 200;  // of modules thousands of levels deep beginning and end are enough
     const bool isLong = qualname.size() > kMaxLength;
-    const std::string path = isLong ? qualname.substr(0, kMaxLength / 2) + " … " + qualname.substr(qualname.size() - kMaxLength / 2) : qualname;
+    const std::string path = isLong ? std::string(base::utf8Prefix(qualname, kMaxLength / 2)) + " … " + std::string(base::utf8Suffix(qualname, kMaxLength / 2)) : qualname;
     m_module = path.empty() ? className : path + ", class " + className;
 }
 

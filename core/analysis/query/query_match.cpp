@@ -7,6 +7,7 @@
 #include "core/analysis/query/query_term.h"
 #include "core/analysis/reach.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/unicode.h"
 
 namespace sonde::analysis {
 
@@ -23,18 +24,20 @@ namespace {
 /// Texts of a file may be megabytes long; what a person searches for stands at their beginning.
 constexpr std::size_t kLongestText = 4096;
 
-/// '*' any text, '?' any one character. Linear but for backtracking to the last '*'.
+/// '*' any text, '?' any one code point. Linear but for backtracking to the last '*'.
 bool fitsWildcards(std::string_view pattern, std::string_view text) {
     std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
     while (t < text.size()) {
         if (p < pattern.size() && pattern[p] == '*') {
             star = p++;
             mark = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+        } else if (p < pattern.size() && pattern[p] == '?') {
+            ++p, t += base::firstCodePoint(text.substr(t)).bytes;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
             ++p, ++t;
         } else if (star != std::string_view::npos) {
             p = star + 1;
-            t = ++mark;
+            t = mark += base::firstCodePoint(text.substr(mark)).bytes;
         } else {
             return false;
         }
@@ -174,7 +177,7 @@ class Matcher {
         const auto [found, isNew] = m_categories.try_emplace(key);
         if (isNew) {
             const ops::OpDef* def = ops::Registry::all().find(expr.op.domain, expr.op.name, expr.op.version);
-            found->second = def ? lowered(ops::name(def->category)) : std::string();
+            found->second = def ? base::foldCase(ops::name(def->category)) : std::string();
         }
         return found->second;
     }
@@ -231,7 +234,7 @@ class Matcher {
     static bool fitsExtent(const ExtentPattern& extent, const tensor::Dim& dim) {
         switch (extent.kind) {
             case ExtentPattern::Kind::Any: case ExtentPattern::Kind::Rest: return true;
-            case ExtentPattern::Kind::Symbol: return !dim.known() && lowered(dim.symbol) == extent.symbol;
+            case ExtentPattern::Kind::Symbol: return !dim.known() && base::foldCase(dim.symbol) == extent.symbol;
             case ExtentPattern::Kind::Number: break;
         }
         return dim.known() && compares(static_cast<double>(dim.value), extent.compare, static_cast<double>(extent.number));
@@ -241,9 +244,9 @@ class Matcher {
 
     static bool fitsAttribute(const QueryTerm& term, const Expr& expr) {
         for (const tensor::Attribute& attribute : expr.attributes.items())
-            if (fitsWildcards(term.attribute, lowered(attribute.name)) && (!term.wantsValue || fitsValue(term, attribute.value))) return true;
+            if (fitsWildcards(term.attribute, base::foldCase(attribute.name)) && (!term.wantsValue || fitsValue(term, attribute.value))) return true;
         for (const auto& [name, argument] : expr.keywords) {
-            if (argument.kind != graph::Argument::Kind::Constant || !fitsWildcards(term.attribute, lowered(name))) continue;
+            if (argument.kind != graph::Argument::Kind::Constant || !fitsWildcards(term.attribute, base::foldCase(name))) continue;
             if (!term.wantsValue || fitsConstant(term, argument.constant)) return true;
         }
         return false;
@@ -342,8 +345,9 @@ bool compares(double left, QueryCompare compare, double right) {
 }
 
 bool TextPattern::fits(std::string_view candidate) const {
-    if (regex) return regex->matchesPart(candidate.substr(0, kLongestText));
-    const std::string low = lowered(candidate.substr(0, kLongestText));
+    candidate = base::utf8Prefix(candidate, kLongestText);
+    if (regex) return regex->matchesPart(candidate);
+    const std::string low = base::foldCase(candidate);
     return whole ? fitsWildcards(text, low) : low.find(text) != std::string::npos;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/analysis/query/query_term.h"
 #include "core/base/nearest.h"
+#include "core/base/unicode.h"
 
 namespace sonde::analysis {
 
@@ -77,7 +78,7 @@ class Parser {
     /// A whole word that stands here: "and", "or", "not".
     bool takeWord(std::string_view word) {
         skip();
-        if (lowered(m_text.substr(m_at, word.size())) != word) return false;
+        if (base::foldCase(m_text.substr(m_at, word.size())) != word) return false;
         const std::size_t end = m_at + word.size();
         if (end < m_text.size() && !isSpace(m_text[end]) && m_text[end] != '(' && m_text[end] != ')') return false;
         m_at = end;
@@ -160,7 +161,7 @@ class Parser {
         std::size_t end = begin;
         while (end < m_text.size() && isFieldLetter(m_text[end])) ++end;
         const char next = end < m_text.size() ? m_text[end] : '\0';
-        const std::string word = lowered(m_text.substr(begin, end - begin));
+        const std::string word = base::foldCase(m_text.substr(begin, end - begin));
         if (end > begin && next == ':') {
             for (const RelationName& row : kRelations) {
                 if (row.name != word) continue;
@@ -282,7 +283,7 @@ class Parser {
         std::size_t end = m_at;
         while (end < m_text.size() && !isSpace(m_text[end]) && std::string_view("=<>!()\"").find(m_text[end]) == std::string_view::npos) ++end;
         if (end == begin) return fail("the name of an attribute is expected here", begin, 1, "such as attr:kernel_shape or attr:group>1");
-        term->attribute = lowered(m_text.substr(begin, end - begin));
+        term->attribute = base::foldCase(m_text.substr(begin, end - begin));
         m_at = end;
         term->compare = takeCompare();
         if (term->compare == QueryCompare::Has) return term;
@@ -352,7 +353,7 @@ class Parser {
         if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return extent.kind = Kind::Number, true;
         if (compared || text.empty()) return false;
         extent.kind = Kind::Symbol;
-        extent.symbol = lowered(text);
+        extent.symbol = base::foldCase(text);
         return true;
     }
 
@@ -363,7 +364,7 @@ class Parser {
         if (first == '"') {
             const std::size_t close = m_text.find('"', begin + 1);
             if (close == std::string_view::npos) return fail("there is no second quote for this one", begin, 1), false;
-            out.text = lowered(m_text.substr(begin + 1, close - begin - 1));
+            out.text = base::foldCase(m_text.substr(begin + 1, close - begin - 1));
             out.whole = whole;
             m_at = close + 1;
             return true;
@@ -375,7 +376,7 @@ class Parser {
             if (m_text[end] == '(') ++open;
             if (m_text[end] == ')' && --open < 0) break;
         }
-        out.text = lowered(m_text.substr(begin, end - begin));
+        out.text = base::foldCase(m_text.substr(begin, end - begin));
         out.whole = whole || out.text.find_first_of("*?") != std::string::npos;
         m_at = end;
         if (out.text.empty()) return fail("text is expected here", begin, 1), false;
@@ -417,13 +418,6 @@ base::Error QueryProblem::error() const {
 }
 
 bool isNumeric(QueryField field) { return field >= QueryField::Readers; }
-
-std::string lowered(std::string_view text) {
-    std::string result(text);
-    for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return result;
-}
 
 std::optional<Query> Query::parse(std::string_view text, QueryProblem* problem) {
     QueryProblem found;

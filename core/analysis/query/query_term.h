@@ -22,7 +22,7 @@ enum class QueryCompare : std::uint8_t { Has, Equal, Unequal, Less, LessEqual, G
 
 /// A text to compare with: part of it, the whole of it with wildcards, or a regular expression.
 struct TextPattern {
-    std::string text;  ///< lower case
+    std::string text;  ///< with folded case
     bool whole = false;
     std::optional<ops::Regex> regex;  ///< in any case of letters
 
@@ -45,7 +45,7 @@ struct QueryTerm {
     QueryCompare compare = QueryCompare::Has;
     TextPattern pattern;
     double number = 0;                     ///< of numeric fields
-    std::string attribute;                 ///< Attribute: its name, lower case
+    std::string attribute;                 ///< Attribute: its name, with folded case
     bool wantsValue = false;               ///< Attribute: its value is compared too
     bool valueIsNumber = false;
     std::vector<ExtentPattern> extents;    ///< Shape
@@ -57,6 +57,5 @@ struct QueryTerm {
 
 bool isNumeric(QueryField field);
 bool compares(double left, QueryCompare compare, double right);
-std::string lowered(std::string_view text);
 
 }  // namespace sonde::analysis

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/mapped_file.h"
+#include "core/base/unicode.h"
 #include "core/tensor/mapped_source.h"
 
 namespace sonde::io {
@@ -155,24 +156,6 @@ void swapBytes(std::byte* data, std::size_t count, std::size_t width) {
     for (std::size_t i = 0; i < count; ++i) std::reverse(data + i * width, data + (i + 1) * width);
 }
 
-void appendUtf8(std::string& out, std::uint32_t code) {
-    if (code < 0x80) {
-        out += static_cast<char>(code);
-    } else if (code < 0x800) {
-        out += static_cast<char>(0xc0 | (code >> 6));
-        out += static_cast<char>(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        out += static_cast<char>(0xe0 | (code >> 12));
-        out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
-        out += static_cast<char>(0x80 | (code & 0x3f));
-    } else {
-        out += static_cast<char>(0xf0 | ((code >> 18) & 7));
-        out += static_cast<char>(0x80 | ((code >> 12) & 0x3f));
-        out += static_cast<char>(0x80 | ((code >> 6) & 0x3f));
-        out += static_cast<char>(0x80 | (code & 0x3f));
-    }
-}
-
 /// Fixed-width text, padded with zeros: UCS-4 or bytes.
 std::string textElement(const std::byte* data, const Description& description) {
     std::string result;
@@ -189,7 +172,7 @@ std::string textElement(const std::byte* data, const Description& description) {
         std::memcpy(&codes[i], unit, 4);
     }
     while (!codes.empty() && codes.back() == 0) codes.pop_back();
-    for (std::uint32_t code : codes) appendUtf8(result, code);
+    for (std::uint32_t code : codes) base::appendUtf8(result, code);
     return result;
 }
 
@@ -274,18 +257,10 @@ std::vector<std::byte> withHeader(std::string_view description, const Shape& sha
 /// Text as numpy has it: UCS-4 of the longest element's width. Broken UTF-8 is kept byte by byte.
 std::vector<std::uint32_t> codePoints(const std::string& text) {
     std::vector<std::uint32_t> codes;
-    for (std::size_t i = 0; i < text.size();) {
-        const auto lead = static_cast<unsigned char>(text[i]);
-        const std::size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-        std::uint32_t code = length == 1 ? lead : lead & (0xffu >> (length + 1));
-        bool good = length > 0 && i + length <= text.size();
-        for (std::size_t k = 1; good && k < length; ++k) {
-            const auto next = static_cast<unsigned char>(text[i + k]);
-            good = next >> 6 == 2;
-            code = code << 6 | (next & 0x3f);
-        }
-        codes.push_back(good ? code : lead);
-        i += good ? length : 1;
+    for (std::string_view rest = text; !rest.empty();) {
+        const base::CodePoint first = base::firstCodePoint(rest);
+        codes.push_back(first.valid ? first.value : static_cast<unsigned char>(rest.front()));
+        rest.remove_prefix(first.bytes);
     }
     return codes;
 }

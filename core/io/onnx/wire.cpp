@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "core/base/unicode.h"
+
 namespace sonde::io::onnx {
 
 static_assert(std::endian::native == std::endian::little, "weights in files are little-endian and are used in place");
@@ -10,12 +12,9 @@ std::string shown(Bytes name) {
     constexpr std::size_t kMaxLength = 80;
     std::string text;
     for (std::size_t at = 0; at < name.size() && text.size() < kMaxLength;) {
-        const auto first = static_cast<unsigned char>(name[at]);
-        const std::size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
-        bool valid = length > 0 && at + length <= name.size() && first != 0x7f && first >= 0x20;
-        for (std::size_t i = 1; valid && i < length; ++i) valid = (static_cast<unsigned char>(name[at + i]) & 0xc0) == 0x80;
-        text += valid ? name.substr(at, length) : "?";
-        at += valid ? length : 1;
+        const base::CodePoint first = base::firstCodePoint(name.substr(at));
+        text += first.valid && !base::isControl(first.value) ? name.substr(at, first.bytes) : "?";
+        at += first.bytes;
     }
     return text.size() < kMaxLength || text.size() >= name.size() ? text : text + "… (" + std::to_string(name.size()) + " bytes)";
 }

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/base/unicode.h"
 #include "core/io/torchscript/lexer.h"
 
 namespace sonde::io::script {
@@ -62,7 +63,7 @@ class Parser {
         part.offset = peek().offset;
     }
     base::Error wrong(const std::string& what) const {
-        return base::unreadable(what + " where '" + std::string(peek().text.substr(0, 40)) + "' stands",
+        return base::unreadable(what + " where '" + std::string(base::utf8Prefix(peek().text, 40)) + "' stands",
                                 m_file + ":" + std::to_string(peek().line));
     }
     base::Result<void> expect(std::string_view symbol) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/unicode.h"
 
 namespace sonde::ops {
 
@@ -34,7 +35,7 @@ base::Result<Regex> Regex::parse(std::string_view pattern, Case letters) {
     auto compiled = std::make_shared<const re2::RE2>(pieceOf(pattern), options);
     if (compiled->ok()) return Regex(std::move(compiled));
     std::string reason = compiled->error();
-    if (reason.size() > kMaxReason) reason = reason.substr(0, kMaxReason) + "…";
+    if (reason.size() > kMaxReason) reason = std::string(base::utf8Prefix(reason, kMaxReason)) + "…";
     return base::runError("invalid regular expression: " + reason);
 }
 

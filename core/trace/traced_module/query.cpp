@@ -1,7 +1,8 @@
 #include "core/trace/traced_module/query.h"
 
-#include <cctype>
+#include <algorithm>
 
+#include "core/base/unicode.h"
 #include "core/trace/module.h"
 #include "core/trace/traced_module.h"
 
@@ -9,12 +10,14 @@ namespace sonde::trace {
 
 namespace {
 
-char folded(char c, bool ignoreCase) {
-    return ignoreCase ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : c;
+std::u32string compared(std::string_view text, bool ignoreCase) {
+    std::u32string result = base::codePoints(text);
+    if (ignoreCase) std::ranges::transform(result, result.begin(), [](char32_t c) { return base::foldCase(c); });
+    return result;
 }
 
 /// Matches one character against the set after a '['; `at` moves after its ']'. A set without end is a plain '['.
-bool setMatches(std::string_view pattern, std::size_t& at, char c, bool ignoreCase) {
+bool setMatches(std::u32string_view pattern, std::size_t& at, char32_t c) {
     std::size_t i = at + 1;
     const bool negated = i < pattern.size() && pattern[i] == '!';
     if (negated) ++i;
@@ -22,10 +25,10 @@ bool setMatches(std::string_view pattern, std::size_t& at, char c, bool ignoreCa
     bool found = false;
     for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
         if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']') {
-            found = found || (folded(pattern[i], ignoreCase) <= c && c <= folded(pattern[i + 2], ignoreCase));
+            found = found || (pattern[i] <= c && c <= pattern[i + 2]);
             i += 2;
         } else {
-            found = found || folded(pattern[i], ignoreCase) == c;
+            found = found || pattern[i] == c;
         }
     }
     if (i >= pattern.size()) {
@@ -38,13 +41,14 @@ bool setMatches(std::string_view pattern, std::size_t& at, char c, bool ignoreCa
 
 }  // namespace
 
-bool globMatches(std::string_view pattern, std::string_view text, bool ignoreCase) {
+bool globMatches(std::string_view glob, std::string_view name, bool ignoreCase) {
+    const std::u32string pattern = compared(glob, ignoreCase), text = compared(name, ignoreCase);
     std::size_t p = 0;
     std::size_t t = 0;
-    std::size_t star = std::string_view::npos;
+    std::size_t star = std::u32string::npos;
     std::size_t resume = 0;
     while (t < text.size()) {
-        const char c = folded(text[t], ignoreCase);
+        const char32_t c = text[t];
         std::size_t next = p;
         bool matched = false;
         if (p < pattern.size() && pattern[p] == '*') {
@@ -53,15 +57,15 @@ bool globMatches(std::string_view pattern, std::string_view text, bool ignoreCas
             continue;
         }
         if (p < pattern.size() && pattern[p] == '[') {
-            matched = setMatches(pattern, next, c, ignoreCase);
+            matched = setMatches(pattern, next, c);
         } else if (p < pattern.size()) {
-            matched = pattern[p] == '?' || folded(pattern[p], ignoreCase) == c;
+            matched = pattern[p] == '?' || pattern[p] == c;
             next = p + 1;
         }
         if (matched) {
             p = next;
             ++t;
-        } else if (star != std::string_view::npos) {
+        } else if (star != std::u32string::npos) {
             p = star;
             t = ++resume;
         } else {

@@ -117,6 +117,27 @@ class TestQuery : public QObject {
         QCOMPARE(names(query.toUtf8().constData()), nodes);
     }
 
+    /// Letters of all scripts are alike in upper and lower case; '?' is one character, however many bytes it has.
+    void ignoresCaseOfAllScripts() {
+        GraphMaker m;
+        const NodeId x = m.input("Größe");
+        const NodeId y = m.op("Relu", {x}, "СЛОЙ_1");
+        const NodeId z = m.op("Relu", {y}, "a😀b");
+        const auto graph = m.done({z});
+        const auto names = [&](const char* text) {
+            QStringList found;
+            for (const NodeId node : Query::parse(text)->run(*graph)) found << QString::fromStdString(graph->node(node).name);
+            return found.join(' ');
+        };
+        QCOMPARE(names("name:GRÖßE"), "Größe");
+        QCOMPARE(names("слой"), "СЛОЙ_1");
+        QCOMPARE(names("name=/слой_\\d/"), "СЛОЙ_1");
+        QCOMPARE(names("name:gr??e"), "Größe");
+        QCOMPARE(names("name:a?b"), "a😀b");
+        QCOMPARE(names("name:*???b"), "");
+        QCOMPARE(names("name:????????"), "");
+    }
+
     void problemsPointAtThePlace_data() {
         QTest::addColumn<QString>("query");
         QTest::addColumn<int>("at");

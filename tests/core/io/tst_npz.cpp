@@ -51,6 +51,7 @@ class TestNpz : public QObject {
     void bigEndianIsTurnedRound();
     void boolsAreZeroOrOne();
     void textIsRead();
+    void brokenTextIsWritten();
     void emptyArraysAndScalars();
     void refusesWhatItCannotKnow_data();
     void refusesWhatItCannotKnow();
@@ -127,6 +128,21 @@ void TestNpz::textIsRead() {
     const auto narrow = read("{'descr': '|S3', 'fortran_order': False, 'shape': (1,), }", {'a', 'b', 0});
     QVERIFY(narrow.has_value());
     QCOMPARE(narrow->strings()[0], std::string("ab"));
+    // A lone surrogate and U+110000 are no characters, U+1F600 has four bytes.
+    const auto odd = read("{'descr': '<U3', 'fortran_order': False, 'shape': (1,), }", {0, 0xd8, 0, 0, 0, 0, 0x11, 0, 0x00, 0xf6, 1, 0});
+    QVERIFY(odd.has_value());
+    QCOMPARE(odd->strings()[0], std::string("\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80"));
+}
+
+/// Bytes that are not UTF-8 are written as characters of their own: Latin-1, as numpy decodes bytes that way.
+void TestNpz::brokenTextIsWritten() {
+    QTemporaryDir folder;
+    const std::string path = folder.filePath("a.npz").toStdString();
+    const std::vector<io::NamedTensor> arrays{{"x", Tensor::ofStrings({1}, {"a\xff\xc3(\xe2\x82\xac"})}};
+    QVERIFY(io::writeNpz(path, arrays).has_value());
+    const auto file = io::NpzFile::open(path);
+    QVERIFY(file.has_value());
+    QCOMPARE(file->read("x")->strings()[0], std::string("a\xc3\xbf\xc3\x83(\xe2\x82\xac"));
 }
 
 void TestNpz::emptyArraysAndScalars() {

@@ -21,6 +21,12 @@ base::Result<std::vector<Value>> callOp(std::string_view name, std::vector<std::
     return ops::call(*op, inputs, attributes, 1, environment, 20);
 }
 
+std::vector<std::string> textsOf(const QStringList& list) {
+    std::vector<std::string> texts;
+    for (const QString& text : list) texts.push_back(text.toStdString());
+    return texts;
+}
+
 }  // namespace
 
 class TestTextOps : public QObject {
@@ -46,6 +52,50 @@ class TestTextOps : public QObject {
         const auto refused = callOp("RegexFullMatch", {std::string(1'000'000, 'a')}, {{"pattern", std::string("(?:a|b)*a(?:a|b){900}")}});
         QVERIFY(!refused);
         QVERIFY2(refused.error().what.find("a text of 1000000 bytes is too long for this pattern") != std::string::npos, refused.error().what.c_str());
+    }
+
+    /// ONNX Runtime's own tests (string_normalizer_test.cc), and its rule for stop words: compared in the case of the output.
+    void stringNormalizerChangesCase_data() {
+        QTest::addColumn<QString>("action");
+        QTest::addColumn<QString>("locale");
+        QTest::addColumn<QStringList>("stopWords");
+        QTest::addColumn<QStringList>("input");
+        QTest::addColumn<QStringList>("output");
+        const QStringList mixed{"monday", "tuesday", "Besançon", "École élémentaire", "Понедельник", "mit freundlichen grüßen", "中文"};
+        QTest::newRow("upper") << "UPPER" << "en_US.UTF-8" << QStringList{"monday"} << mixed
+                               << QStringList{"TUESDAY", "BESANÇON", "ÉCOLE ÉLÉMENTAIRE", "ПОНЕДЕЛЬНИК", "MIT FREUNDLICHEN GRÜßEN", "中文"};
+        QTest::newRow("stop words") << "NONE" << "" << QStringList{"ПОНЕДЕЛЬНИК", "besanÇon", "MONDAY"} << mixed
+                                    << QStringList{"tuesday", "École élémentaire", "mit freundlichen grüßen", "中文"};
+        QTest::newRow("final sigma, upper") << "UPPER" << "" << QStringList{"ΟΔΟΣ"} << QStringList{"οδος", "x"} << QStringList{"X"};
+        QTest::newRow("final sigma, lower") << "LOWER" << "" << QStringList{"ΟΔΟΣ"} << QStringList{"οδος", "X"} << QStringList{"οδος", "x"};
+        QTest::newRow("Turkish") << "UPPER" << "tr_TR.UTF-8" << QStringList() << QStringList{"iyi", "ısı"} << QStringList{"İYİ", "ISI"};
+        QTest::newRow("nothing left") << "LOWER" << "" << QStringList{"a"} << QStringList{"A", "a"} << QStringList{""};
+    }
+    void stringNormalizerChangesCase() {
+        QFETCH(QString, action);
+        QFETCH(QString, locale);
+        QFETCH(QStringList, stopWords);
+        QFETCH(QStringList, input);
+        QFETCH(QStringList, output);
+        const auto result = callOp("StringNormalizer", textsOf(input), {{"case_change_action", action.toStdString()}, {"locale", locale.toStdString()}, {"stopwords", textsOf(stopWords)}});
+        QVERIFY2(result.has_value(), result ? "" : result.error().text().c_str());
+        const auto texts = result->front().tensor().strings();
+        QCOMPARE(std::vector<std::string>(texts.begin(), texts.end()), textsOf(output));
+    }
+    void stringNormalizerRefusesOtherActions() {
+        QVERIFY(!callOp("StringNormalizer", {"a"}, {{"case_change_action", std::string("TITLE")}}));
+    }
+
+    /// The white space of Python's str.split(), of which ONNX's reference is made; the last part has none at its end.
+    void stringSplitTakesWhiteSpaceOfUnicode() {
+        const auto all = callOp("StringSplit", {" a\u3000b \u00a0c\t", "", "é"}, {});
+        QVERIFY(all.has_value());
+        const auto texts = all->front().tensor().strings();
+        QCOMPARE(all->front().tensor().shape().text(), std::string("[3,3]"));
+        QCOMPARE(std::vector<std::string>(texts.begin(), texts.end()), (std::vector<std::string>{"a", "b", "c", "", "", "", "é", "", ""}));
+        const auto once = callOp("StringSplit", {" a  b  c  "}, {{"maxsplit", std::int64_t{1}}});
+        const auto parts = once->front().tensor().strings();
+        QCOMPARE(std::vector<std::string>(parts.begin(), parts.end()), (std::vector<std::string>{"a", "b  c"}));
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "core/trace/traced_module/query.h"
 #include "tests/support/traced_models.h"
 
 using namespace sonde;
@@ -413,6 +414,15 @@ class TestTracedModule : public QObject {
         QCOMPARE(graphOf(flat).body().size(), 4U);
         COMPARE_TEXT(names(graphOf(flat).nodes()), "self x b0_out_1 add_out b1_out_1 add_out_1");
         QVERIFY(tensor::identical(*flat->run({vec({4})}), *made->run({vec({4})})));
+    }
+
+    /// As Python's fnmatch: by characters, not by bytes; letters of all scripts have a case.
+    void globsTakeCharacters() {
+        QVERIFY(trace::globMatches("Größe_[Α-Ω]?", "größe_σ€", true));
+        QVERIFY(!trace::globMatches("Größe_*", "größe_1", false));
+        QVERIFY(trace::globMatches("a?c", "aéc", false) && !trace::globMatches("a??c", "aéc", false));
+        QVERIFY(trace::globMatches("[!é]", "è", false) && !trace::globMatches("[!é]", "é", false));
+        QVERIFY(trace::globMatches("\xff*", "\xff\xfe", false) && !trace::globMatches("\xff", "\xfe", false));
     }
 
   private:
