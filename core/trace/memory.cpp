@@ -239,6 +239,10 @@ bool Memory::isWritten(const Slot& slot) const {
     return known != m_slots.end() && known->second->version > 0;
 }
 
+bool Memory::isAnySlotWritten() const {
+    return std::ranges::any_of(m_slots, [](const auto& entry) { return entry.second->version > 0; });
+}
+
 Var Memory::current(const Var& var) {
     switch (var.kind()) {
         case Var::Kind::Proxy: {

@@ -76,6 +76,7 @@ class Memory {
     void share(const Var& view, const Var& base, bool same);
     /// A tensor of a module that was written in this trace.
     bool isWritten(const Slot& slot) const;
+    bool isAnySlotWritten() const;
     /// A write to a value was recorded as it is: later uses of the value are nodes, too.
     void noteRawWrite(const Var& var);
     /// The two may be parts of one tensor.

@@ -156,6 +156,7 @@ void TracedModuleTracer::shareWithArguments(const Var& made, const CallArguments
 
 /// A call runs the module on its tensors as they were at the beginning.
 void TracedModuleTracer::checkTensors(Module& module) {
+    if (!memory().isAnySlotWritten()) return;  // asked at each call: to name all tensors below is quadratic in the depth
     for (const NamedTensor& named : namedTensors(module)) {
         if (!memory().isWritten(*named.slot)) continue;
         throw TraceError(TraceErrorKind::Runtime, "the module '" + module.className() + "' is called after its tensor '" + named.path +
