@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <new>
 #include <typeinfo>
@@ -44,9 +45,17 @@ std::string currentExceptionType() {
     return status == 0 && text ? text.get() : type->name();
 }
 
-}  // namespace
+struct FailedCall {
+    std::size_t depth = 0;         ///< calls of models, one inside the other
+    std::exception_ptr exception;  ///< what left one of them last
+    std::string qualname, className;
+};
+thread_local FailedCall tFailed;
 
-TraceError TraceError::ofCurrentException() {
+/// Exceptions that are thrown again are the same object, and a handler that throws something else throws another one.
+bool isNoted(const std::exception_ptr& exception) { return exception && exception == tFailed.exception; }
+
+TraceError described() {
     std::string text = "thrown by the model's own code, and no std::exception";
     try {
         throw;
@@ -62,8 +71,35 @@ TraceError TraceError::ofCurrentException() {
         if (thrown) text = thrown;
     } catch (...) {
     }
+    return TraceError::ofType(currentExceptionType(), text);
+}
+
+}  // namespace
+
+ModelCall::ModelCall() { ++tFailed.depth; }
+ModelCall::~ModelCall() {
+    if (--tFailed.depth == 0 && std::uncaught_exceptions() == 0) tFailed.exception = nullptr;
+}
+
+void ModelCall::noteFailed(const std::string& qualname, const std::string& className) {
+    std::exception_ptr exception = std::current_exception();
+    if (isNoted(exception)) return;
+    tFailed.exception = std::move(exception);
+    tFailed.qualname = qualname;
+    tFailed.className = className;
+}
+
+TraceError TraceError::ofType(std::string type, const std::string& text) {
     TraceError error(TraceErrorKind::Foreign, text);
-    error.m_foreignType = currentExceptionType();
+    error.m_foreignType = std::move(type);
+    return error;
+}
+
+TraceError TraceError::ofCurrentException() {
+    TraceError error = described();
+    if (!isNoted(std::current_exception())) return error;
+    if (error.m_module.empty()) error.setModule(tFailed.qualname, tFailed.className);
+    if (tFailed.depth == 0) tFailed.exception = nullptr;
     return error;
 }
 
@@ -100,7 +136,7 @@ base::Error TraceError::toError(std::string where) const {
             break;
         case TraceErrorKind::Depth: error.withHint("make a module on the path a leaf (--leaf CLASS): its inside is then not traced"); break;
         case TraceErrorKind::Foreign:
-            error.withHint("the exception comes from the model's own forward; --tracer robust makes the module a leaf and traces the rest");
+            error.withHint("the exception comes from the model's own code; where a forward throws it, --tracer robust makes the module a leaf and traces the rest");
             break;
         default: break;
     }

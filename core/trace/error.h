@@ -35,12 +35,16 @@ std::string_view typeName(TraceErrorKind kind);
 class TraceError : public std::runtime_error {
   public:
     TraceError(TraceErrorKind kind, const std::string& text) : std::runtime_error(text), m_kind(kind) {}
-    /// The exception that is being handled, whatever its type, as a TraceError; one that is a TraceError is unchanged. To be
-    /// called in a catch block.
+    /// The exception that is being handled, whatever its type, as a TraceError that names the module if it came through
+    /// callModel; one that is a TraceError keeps its kind and text. To be called in a catch block.
     static TraceError ofCurrentException();
+    /// An exception of the model's own code, of the type of that name.
+    static TraceError ofType(std::string type, const std::string& text);
     TraceErrorKind kind() const { return m_kind; }
     /// "TraceError: symbolically traced variables cannot be used as inputs to control flow", "std::logic_error: not today".
     std::string message() const;
+    /// Thrown by the model's own code: a caller's handler may be waiting for just that.
+    bool isOwnException() const { return m_kind == TraceErrorKind::Foreign || m_kind == TraceErrorKind::Memory; }
     /// True for what a robust tracer answers by making the module a leaf (robust-trace.md, "One attempt"): trace and type errors.
     bool isTracingError() const;
     /// The innermost module whose code failed: "layer1.0, class Block", or the class alone for the root. Empty: not known.
@@ -57,16 +61,27 @@ class TraceError : public std::runtime_error {
     std::string m_module;
 };
 
-/// Calls code of a model (a forward, a signature, a branch function). Whatever it throws leaves as a TraceError that names
-/// the module.
+/// What callModel keeps on this thread: the exception that is on its way and the module whose code it left first.
+class ModelCall {
+  public:
+    ModelCall();
+    ~ModelCall();  ///< the outermost call that ends well forgets what was handled inside of it
+    ModelCall(const ModelCall&) = delete;
+    ModelCall& operator=(const ModelCall&) = delete;
+    /// To be called in a catch block that throws the exception again.
+    static void noteFailed(const std::string& qualname, const std::string& className);
+};
+
+/// Calls code of a model (a forward, a signature, a branch function). Whatever it throws leaves as it came, for the caller
+/// may be a forward that handles just that type; the module stands beside it, and TraceError::ofCurrentException names it.
 template <typename Call>
 decltype(auto) callModel(const std::string& qualname, const std::string& className, Call&& call) {
+    const ModelCall here;
     try {
         return call();
     } catch (...) {
-        TraceError error = TraceError::ofCurrentException();
-        if (error.module().empty()) error.setModule(qualname, className);
-        throw error;
+        ModelCall::noteFailed(qualname, className);
+        throw;
     }
 }
 

@@ -172,12 +172,30 @@ void checkName(const std::string& name, const std::string& what) {
     if (name.empty()) throw TraceError(TraceErrorKind::Key, "the name of a " + what + " cannot be empty");
 }
 
+/// Whether `part` is `whole` or anywhere below it.
+bool contains(const Module& whole, const Module& part) {
+    std::unordered_set<const Module*> seen{&whole};
+    std::vector<const Module*> waiting{&whole};
+    while (!waiting.empty()) {
+        const Module* module = waiting.back();
+        waiting.pop_back();
+        if (module == &part) return true;
+        for (const Module::Child& child : module->children()) {
+            if (seen.insert(child.module.get()).second) waiting.push_back(child.module.get());
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 void Module::addChild(std::string name, std::shared_ptr<Module> module) {
     checkName(name, "child module");
     if (!module) throw TraceError(TraceErrorKind::Type, "the child module '" + name + "' is null");
-    if (Tracer* tracer = Tracer::active()) tracer->attributeAssigned(this, nullptr);
+    if (Tracer* tracer = Tracer::active()) {
+        tracer->attributeAssigned(this, nullptr);
+        if (contains(*module, *this)) throw TraceError(TraceErrorKind::Value, "the child module '" + name + "' would be a part of itself");
+    }
     module->m_installedAs = m_installedAs.empty() ? name : m_installedAs + '.' + name;
     for (Child& child : m_children) {
         if (child.name == name) {

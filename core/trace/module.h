@@ -122,7 +122,8 @@ class Module : public std::enable_shared_from_this<Module> {
     virtual void setTraining(bool training);
 
     /// Registers. A child or slot of that name is replaced in place. Throws TraceError: no module (TypeError), an empty name
-    /// (KeyError), for "" is the path of the module itself.
+    /// (KeyError), for "" is the path of the module itself; while a tracer runs also a module of which this one is a part
+    /// (ValueError).
     void addChild(std::string name, std::shared_ptr<Module> module);
     void addSlot(std::string name, std::shared_ptr<Slot> slot);
 

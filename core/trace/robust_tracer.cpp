@@ -4,6 +4,7 @@
 #include <cassert>
 #include <deque>
 #include <mutex>
+#include <utility>
 
 namespace sonde::trace {
 
@@ -53,8 +54,21 @@ bool RobustTracer::isLeafModule(const Module& module, std::string_view path) con
 bool RobustTracer::absorbs(const Module& module, const TraceError& error) {
     if (error.kind() == TraceErrorKind::Depth) return false;  // of the whole way down, and not of the module where it ended
     if (m_asReference && !error.isTracingError()) return false;
+    if (error.isOwnException()) {
+        // It comes by at every module on its way up; the first is the one that it names.
+        const bool isSame = m_thrown && m_thrown->error.module() == error.module() && m_thrown->error.message() == error.message();
+        if (!isSame) m_thrown = Thrown{&module, error};
+        return false;
+    }
     recordCallModule(module, &error);
     return true;
+}
+
+/// After a trace: what nobody handled makes the module that threw it a failed one.
+void RobustTracer::settleThrown() {
+    const auto thrown = std::exchange(m_thrown, std::nullopt);
+    const bool hasLeft = thrown && failure() && failure()->module() == thrown->error.module() && failure()->message() == thrown->error.message();
+    if (hasLeft) recordCallModule(*thrown->module, &thrown->error);
 }
 
 base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete) {
@@ -66,6 +80,7 @@ base::Result<Tracer::GraphPtr> RobustTracer::traceRepeatedly(const std::shared_p
         --left;
         m_again = false;
         auto result = trace(root, concrete);
+        settleThrown();
         if (!m_again || left == 0) return result;
     }
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <typeindex>
 #include <unordered_map>
 #include <unordered_set>
@@ -57,12 +58,20 @@ class RobustTracer : public ModulePathTracer {
     void moduleSeen(const Module& module) override { m_seen.insert(&module); }
 
   private:
+    void settleThrown();
     base::Result<GraphPtr> traceSpecialised(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     base::Result<GraphPtr> traceLeaf(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
     std::optional<std::string> plainFailure(const std::shared_ptr<Module>& root, const ConcreteArguments& concrete);
 
+    /// What a module's own code threw last: it goes up, as a caller may handle it. Only if none does has the module failed.
+    struct Thrown {
+        const Module* module;
+        TraceError error;
+    };
+
     bool m_asReference;
     bool m_again = false;
+    std::optional<Thrown> m_thrown;
     GraphPtr m_last;
     std::unordered_map<const Module*, std::string> m_failed;
     std::unordered_set<const Module*> m_seen;

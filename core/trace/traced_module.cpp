@@ -274,6 +274,7 @@ base::Result<std::shared_ptr<TracedModule>> traceForward(const std::shared_ptr<M
             eager = module->callForward(forwardName, args, named).toValue();
             traced = tracer.top();
         }
+        SONDE_TRY(checkHierarchy(*module));  // a forward may have added children
         if (options.checkResult) {
             const Value again = traced->callForward(forwardName, args, named).toValue();
             if (const auto same = compareResults(eager, again, 1e-7); !same) {

@@ -156,6 +156,7 @@ base::Result<Tracer::GraphPtr> Tracer::recordedBy(std::shared_ptr<Module> root, 
         begin(std::move(root));
         const ActiveTracer active(*this);
         callModel({}, m_currentClass, recordAll);
+        SONDE_TRY(checkHierarchy(*m_root));  // a forward may have added children
     } catch (...) {
         m_failure = TraceError::ofCurrentException();
         return m_failure->toError({});
@@ -279,7 +280,8 @@ Var Tracer::moduleCalled(Module& module, std::vector<Var> arguments, Keywords ke
     const std::size_t mark = m_graph->exprCount();
     try {
         return callThrough(module, *path, arguments, keywords);
-    } catch (const TraceError& error) {
+    } catch (...) {
+        const TraceError error = TraceError::ofCurrentException();
         if (insideOfLeaf || !absorbs(module, error)) throw;
         m_failures.emplace(*path, error.message());
     }
@@ -411,7 +413,7 @@ void Tracer::recordInside(Module& module, const std::string& path, ExprId call, 
     } catch (...) {
         const TraceError error = TraceError::ofCurrentException();
         // Of modules that call each other too deeply the outermost leaf becomes opaque, and not one after the other.
-        if (error.kind() == TraceErrorKind::Depth && depth > 1) throw error;
+        if (error.kind() == TraceErrorKind::Depth && depth > 1) throw;
         failure = error.message();
     }
     m_frames.resize(depth);

@@ -138,6 +138,71 @@ class TestModelExceptions : public QObject {
         QVERIFY(!collection.isFailed(*made.outer) && !collection.isFailed(*made.top));
     }
 
+    /// A caller that handles the exception sees it as it was thrown, in every tracer, and goes on as in eager mode.
+    void callersHandleWhatModulesThrow() {
+        const auto thrower = [](Thrower raise) {
+            return custom("Bad", [raise](Custom&, std::span<const Var> in) {
+                raise();
+                return in[0];
+            });
+        };
+        const auto handling = [&](Thrower raise) {
+            const auto top = custom("Top", [](Custom& self, std::span<const Var> in) {
+                try {
+                    return self.at("outer")(in[0]) + 1000;
+                } catch (int) {
+                    return in[0] * 3;
+                } catch (const std::out_of_range&) {
+                    return in[0] * 4;
+                } catch (const std::bad_alloc&) {
+                    return in[0] * 5;
+                } catch (...) {
+                    return in[0] * 6;
+                }
+            });
+            top->addChild("outer", chain("Outer", {{"bad", thrower(raise)}}));  // two levels up
+            return top;
+        };
+        const std::vector<std::pair<Thrower, double>> rows{{[] { throw 5; }, 3}, {[] { throw std::out_of_range("far"); }, 4},
+                                                           {[] { throw std::bad_alloc(); }, 5}, {[] { throw "text"; }, 6}};
+        for (const auto& [raise, factor] : rows) {
+            const auto symbolic = trace::ModulePathTracer().trace(handling(raise));
+            QVERIFY2(symbolic, symbolic ? "" : symbolic.error().text().c_str());
+            QCOMPARE(runOf(*symbolic), factor);
+            const auto custom = trace::CustomTracer().traceCustom(handling(raise));
+            QVERIFY2(custom, custom ? "" : custom.error().text().c_str());
+            QCOMPARE(runOf(*custom), factor);
+            const auto model = handling(raise);
+            trace::GraphCollection collection;
+            collection.recursiveTrace(model);
+            QCOMPARE(collection.entries().size(), std::size_t{1});
+            QCOMPARE(runOf(collection.entries()[0].graph), factor);
+            QVERIFY(!collection.isFailed(*model->child("outer")));
+            const auto traced = trace::traceModule(handling(raise), {ones({1})});
+            QVERIFY2(traced, traced ? "" : traced.error().text().c_str());
+            QCOMPARE((*traced)->run({ones({1})})->tensor().toDouble(0), factor);
+        }
+    }
+
+    /// What a handler throws in place of what it handled is its own, and named so.
+    void aHandlerThatThrowsSomethingElse() {
+        const auto top = custom("Top", [](Custom& self, std::span<const Var> in) {
+            try {
+                return self.at("bad")(in[0]);
+            } catch (const std::logic_error&) {
+                throw std::runtime_error("the handler's");
+            }
+        });
+        top->addChild("bad", custom("Bad", [](Custom&, std::span<const Var>) -> Var { throw std::logic_error("the child's"); }));
+        const auto result = trace::ModulePathTracer().trace(top);
+        QVERIFY(!result);
+        QCOMPARE(result.error().where, std::string("Top"));
+        QCOMPARE(result.error().what, std::string("std::runtime_error: the handler's"));
+        trace::RobustTracer robust;
+        QCOMPARE(robust.traceRobust(top)->nodeCount(), std::size_t{0});
+        QVERIFY(!robust.isFailed(*top->child("bad")));
+    }
+
     void robustRootThatThrows_data() { rows(); }
     void robustRootThatThrows() {
         const Kind& kind = current();
@@ -261,6 +326,29 @@ class TestModelExceptions : public QObject {
         collection.recursiveTrace(module);
         QVERIFY(!collection.entries().at(0).failure.empty());
         below->addChild("above", linear());  // lets go of each other
+    }
+
+    /// The same while it runs: no tracer follows it, and modules that are added may not nest without end either.
+    void aForwardThatMakesACircle() {
+        const auto circle = [] {
+            return custom("Circle", [](Custom& self, std::span<const Var> in) {
+                if (!self.child("me")) self.addChild("me", self.shared_from_this());
+                return in[0] + 1;
+            });
+        };
+        for (const auto& result : {trace::ModulePathTracer().trace(circle()), trace::CustomTracer().traceCustom(circle())}) {
+            QVERIFY(!result && QString::fromStdString(result.error().what).contains("part of itself"));
+        }
+        QVERIFY(!trace::traceModule(circle(), {ones({1})}));
+        trace::RobustTracer robust;
+        const auto root = circle();
+        QCOMPARE(robust.traceRobust(root)->nodeCount(), std::size_t{0});
+        const auto grows = custom("Grows", [](Custom& self, std::span<const Var> in) {
+            self.addChild("m", tower(5000));
+            return in[0] + 1;
+        });
+        const auto result = trace::ModulePathTracer().trace(grows);
+        QVERIFY(!result && QString::fromStdString(result.error().what).contains("levels"));
     }
 
     /// Calls itself without end: an error, and no overflow of the stack.
