@@ -21,7 +21,7 @@ struct Rule {
     QStringList mayInclude;
 };
 
-const QStringList kCore{"core/base",   "core/tensor", "core/ops",          "core/graph",    "core/trace",
+const QStringList kCore{"core/base",   "core/tensor", "core/operators", "core/ops",          "core/graph",    "core/trace",
                         "core/nn",     "core/zoo",    "core/exec",         "core/analysis", "core/io",
                         "core/passes", "core/layout", "core/layout/engine", "core/io/torchscript",
                         "core/io/traced_module", "core/io/dump"};
@@ -32,8 +32,9 @@ const QList<Rule>& rules() {
     static const QList<Rule> table{
         {"core/base", {}},
         {"core/tensor", {"core/base"}},
-        {"core/ops", {"core/tensor"}},
-        {"core/graph", {"core/tensor"}},
+        {"core/operators", {}},
+        {"core/ops", {"core/tensor", "core/operators"}},
+        {"core/graph", {"core/tensor", "core/operators"}},
         {"core/trace", {"core/graph"}},
         {"core/nn", {"core/trace"}},
         {"core/zoo", {"core/nn"}},

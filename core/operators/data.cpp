@@ -1,0 +1,44 @@
+// Reductions, joins, and what picks, moves or puts elements.
+
+#include "core/operators/tables.h"
+
+namespace sonde::operators {
+
+namespace {
+
+using enum Trait;
+
+constexpr Traits kReduced{.opClass = OpClass::Reduce};
+constexpr Traits kJoin{.density = Density::LikeArguments, .bits = MovesData | StaysSmall};
+constexpr Traits kPicked{.density = Density::LikeArguments, .bits = static_cast<std::uint32_t>(MovesData)};
+/// A copy of the first argument with some elements replaced.
+constexpr Traits kReplaced{.density = Density::LikeArguments, .bits = KeepsShape | KeepsDType | KeepsRank | MovesData};
+constexpr Traits kPut{.bits = KeepsShape | KeepsDType | KeepsRank | HasInPlaceForm | ConvertsValues};
+constexpr Traits kMoved{.density = Density::LikeArguments, .bits = KeepsShape | KeepsDType | KeepsRank | MovesData};
+
+constexpr Row kRows[] = {
+    {"sum", kReduced.as(OpClass::Sum).of(Density::LikeArguments)},
+    {"mean", kReduced.as(OpClass::Mean).of(Density::LikeArguments)},
+    {"amax amin logsumexp var std prod", kReduced},
+
+    {"cat", kJoin.as(OpClass::Concat).with(KeepsRank)},
+    {"stack", kJoin.as(OpClass::Stack)},
+    {"hstack vstack dstack column_stack", Traits{.bits = static_cast<std::uint32_t>(MovesData)}},
+
+    {"gather", kPicked},
+    {"index_select", kPicked.takes("E ")},
+    {"repeat", kPicked.takes("T ")},
+    {"dequantize", Traits{.inputs = "T "}},
+    {"flip roll", kMoved},
+    {"channel_shuffle", kMoved.of(Density::Unknown)},
+    {"repeat_interleave pixel_shuffle pixel_unshuffle", Traits{.bits = KeepsRank | MovesData}},
+
+    {"slice_scatter select_scatter diagonal_scatter", kReplaced},
+    {"index_put put index_add index_copy index_fill scatter scatter_add scatter_reduce masked_scatter", kPut},
+};
+
+}  // namespace
+
+std::span<const Row> dataRows() { return kRows; }
+
+}  // namespace sonde::operators

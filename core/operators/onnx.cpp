@@ -1,0 +1,185 @@
+// Operators of ONNX, of com.microsoft and of torchvision.
+
+#include "core/operators/tables.h"
+
+namespace sonde::operators {
+
+namespace {
+
+using enum Trait;
+
+constexpr Traits kNone{};
+constexpr Traits kUnary{.bits = ElementWise | KeepsShape | KeepsDType | KeepsRank};
+constexpr Traits kBinary{.bits = ElementWise | Broadcasts};
+constexpr Traits kTest{.bits = ElementWise | Broadcasts, .inputs = "-"};
+constexpr Traits kReduced{.opClass = OpClass::Reduce};
+constexpr Traits kMoves{.bits = static_cast<std::uint32_t>(MovesData)};
+constexpr Traits kRandom{.opClass = OpClass::Random, .bits = static_cast<std::uint32_t>(Random)};
+constexpr Traits kConv{.bits = KeepsRank | Convolves};
+constexpr Traits kProduct{.bits = static_cast<std::uint32_t>(Multiplies)};
+constexpr Traits kAttention{.bits = static_cast<std::uint32_t>(Attends)};
+constexpr Traits kNorm{.bits = KeepsShape | KeepsDType | KeepsRank};
+
+constexpr Row kRows[] = {
+    // Functions of single elements.
+    {"Abs Ceil Floor", kUnary.with(StaysSmall)},
+    {"Acos Acosh Asin Asinh Atan Atanh BitwiseNot Celu Cos Cosh Elu Erf Gelu HardSigmoid HardSwish LogSigmoid Mish Round Selu Shrink Sign Sin Sinh Softplus Softsign "
+     "Swish Tan Tanh ThresholdedRelu",
+     kUnary},
+    {"Exp", kUnary.as(OpClass::Exp)},
+    {"Log", kUnary.as(OpClass::Log)},
+    {"LeakyRelu", kUnary.as(OpClass::LeakyRelu)},
+    {"Neg", kUnary.as(OpClass::Neg).with(StaysSmall)},
+    {"Reciprocal", kUnary.as(OpClass::Reciprocal)},
+    {"Relu", kUnary.as(OpClass::Relu)},
+    {"Sigmoid", kUnary.as(OpClass::Sigmoid)},
+    {"Sqrt", kUnary.as(OpClass::Sqrt).with(StaysSmall)},
+    {"Clip", kUnary.as(OpClass::Clip).takes("o-")},
+    {"Not IsNaN IsInf", kUnary.without(KeepsDType)},
+    {"PRelu", kUnary.takes("-W")},
+    {"Cast", kUnary.as(OpClass::Cast).without(KeepsDType).with(StaysSmall).takes("T")},
+    {"CastLike", kUnary.as(OpClass::Cast).without(KeepsDType).takes("T-")},
+    {"Add", kBinary.as(OpClass::Add).with(StaysSmall).takes("A")},
+    {"Sub", kBinary.as(OpClass::Sub).with(StaysSmall).takes("oM")},
+    {"Mul", kBinary.as(OpClass::Mul).with(StaysSmall).takes("A")},
+    {"Div", kBinary.as(OpClass::Div).with(StaysSmall).takes("oM")},
+    {"Pow", kBinary.as(OpClass::Pow).takes("o-")},
+    {"Mod", kBinary.with(StaysSmall).takes("o-")},
+    {"Max", kBinary.as(OpClass::Maximum).with(StaysSmall)},
+    {"Min", kBinary.as(OpClass::Minimum).with(StaysSmall)},
+    {"Where", kBinary.as(OpClass::Where).takes("-o")},
+    {"Equal", kTest.as(OpClass::Equal).with(StaysSmall)},
+    {"Less LessOrEqual Greater GreaterOrEqual", kTest},
+    {"And", kBinary.as(OpClass::And)},
+    {"Or", kBinary.as(OpClass::Or)},
+    {"Xor BitShift BitwiseAnd BitwiseOr BitwiseXor Sum Mean", kBinary},
+
+    // Layers.
+    {"Conv", kConv.as(OpClass::Conv).takes("-WW-")},
+    {"ConvTranspose", kConv.as(OpClass::ConvTranspose).takes("-WW-")},
+    {"ConvInteger", kConv.takes("-Q-")},
+    {"QLinearConv", kConv.takes("---Q----Q-")},
+    {"DeformConv", kConv.takes("-W-W-")},
+    {"Gemm", kProduct.as(OpClass::AddMatrixProduct).takes("W")},
+    {"MatMul", kProduct.as(OpClass::MatMul).takes("W")},
+    {"MatMulInteger", kProduct.takes("QQ-")},
+    {"QLinearMatMul", kProduct.takes("Q--Q-")},
+    {"Einsum", kNone.takes("W")},
+    {"LSTM", Traits{.opClass = OpClass::Recurrent, .inputs = "-WWW---W-"}},
+    {"GRU RNN", Traits{.opClass = OpClass::Recurrent, .inputs = "-WWW-"}},
+    {"Attention", kAttention.takes("-")},
+    {"LinearAttention", kAttention},
+    {"Softmax", kNorm.as(OpClass::Softmax).with(Attends)},
+    {"LogSoftmax Hardmax LpNormalization MeanVarianceNormalization LRN", kNorm},
+    {"BatchNormalization", kNorm.as(OpClass::BatchNorm).takes("-WWSS-")},
+    {"LayerNormalization", kNorm.as(OpClass::LayerNorm).takes("-WW")},
+    {"InstanceNormalization GroupNormalization", kNorm.takes("-WW")},
+    {"RMSNormalization SimplifiedLayerNormalization", kNorm.takes("-W")},
+    {"MaxPool GlobalMaxPool", Traits{.opClass = OpClass::MaxPool, .bits = KeepsRank | KeepsChannels}},
+    {"AveragePool GlobalAveragePool", Traits{.opClass = OpClass::AveragePool, .bits = KeepsRank | KeepsChannels}},
+    {"Dropout", Traits{.opClass = OpClass::Dropout, .bits = ElementWise | KeepsShape | KeepsDType | KeepsRank | Random, .inputs = "T-"}},
+    {"Resize Upsample", Traits{.opClass = OpClass::Resample, .inputs = "o-"}},
+
+    // Reductions.
+    {"ReduceSum", kReduced.as(OpClass::Sum)},
+    {"ReduceMean", kReduced.as(OpClass::Mean)},
+    {"ReduceMax ReduceMin ReduceProd", kReduced.with(StaysSmall)},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare", kReduced},
+
+    // What moves elements.
+    {"Identity", Traits{.opClass = OpClass::Identity, .bits = KeepsShape | KeepsDType | KeepsRank | MovesData | StaysSmall, .inputs = "T"}},
+    {"Transpose", kMoves.as(OpClass::Transpose).with(KeepsRank).with(KeepsDType).takes("T")},
+    {"Reshape", kMoves.as(OpClass::Reshape).takes("T-")},
+    {"Flatten", kMoves.as(OpClass::Reshape).takes("T")},
+    {"Squeeze", kMoves.as(OpClass::Reshape).with(StaysSmall).takes("T-")},
+    {"Unsqueeze", kMoves.as(OpClass::ExpandDims).with(StaysSmall).takes("T-")},
+    {"Concat", kMoves.as(OpClass::Concat).with(KeepsRank).with(StaysSmall)},
+    {"Gather", kMoves.as(OpClass::Index).with(StaysSmall).takes("E-")},
+    {"GatherND", kMoves.takes("E-")},
+    {"Slice", kMoves.as(OpClass::Index).with(KeepsRank).with(StaysSmall).takes("T-")},
+    {"Expand Tile", kMoves.takes("T-")},
+    {"Pad", kMoves.takes("T-")},
+    {"DepthToSpace SpaceToDepth", kMoves.with(KeepsRank).takes("T")},
+    {"ReverseSequence Trilu", kMoves.takes("o-")},
+    {"Compress", kMoves.takes("o-")},
+    {"Split GatherElements", kMoves},
+    {"Scatter ScatterElements ScatterND", kMoves},
+    {"QuantizeLinear", kNone.takes("T-")},
+    {"DequantizeLinear", Traits{.opClass = OpClass::Dequantize, .inputs = "T-"}},
+    {"DynamicQuantizeLinear", kNone.takes("T")},
+
+    // Numbers that say what to do.
+    {"Shape", Traits{.opClass = OpClass::Shape, .query = ShapeQuery::Shape, .inputs = "-"}},
+    {"Size", Traits{.query = ShapeQuery::Count, .inputs = "-"}},
+    {"Range", Traits{.opClass = OpClass::Range, .inputs = "-"}},
+    {"NonMaxSuppression", kNone.takes("-")},
+    {"OneHot AffineGrid MelWeightMatrix ConstantOfShape", kNone.takes("-")},
+    {"TopK RoiAlign MaxRoiPool GridSample CumSum STFT DFT RotaryEmbedding", kNone.takes("o-")},
+    {"RandomNormal RandomUniform RandomNormalLike RandomUniformLike Multinomial Bernoulli", kRandom},
+
+    // Control.
+    {"If", Traits{.opClass = OpClass::If, .inputs = "-"}},
+    {"Loop", Traits{.opClass = OpClass::Loop, .inputs = "-"}},
+    {"Scan", Traits{.opClass = OpClass::Scan, .inputs = "-"}},
+    {"SequenceMap", Traits{.opClass = OpClass::SequenceMap}},
+};
+
+/// ai.onnx.preview
+constexpr Row kPreview[] = {
+    {"FlexAttention", kAttention},
+};
+
+constexpr Row kPreviewTraining[] = {
+    {"Gradient", Traits{.opClass = OpClass::Gradient}},
+};
+
+constexpr Row kContrib[] = {
+    {"FusedConv NhwcFusedConv", kConv.takes("-WW-")},
+    {"NhwcConv", kConv.takes("-WW")},
+    {"QLinearConv", kConv.takes("---Q----Q-")},
+    {"WordConvEmbedding", kConv.takes("-W")},
+    {"FusedGemm", kNone.takes("W")},
+    {"FusedMatMulActivation", kProduct},
+    {"FusedMatMul TransposeMatMul", kProduct.takes("W")},
+    {"MatMulNBits", kProduct.takes("-Q---W").packed(4, "bits")},
+    {"MatMulBnb4 MatMulFpQ4", kProduct.takes("-Q-").packed(4)},
+    {"MatMulIntegerToFloat", kProduct.takes("QQ----W")},
+    {"MatMulInteger16", kProduct.takes("Q")},
+    {"DynamicQuantizeMatMul", kProduct.takes("-Q--W")},
+    {"QGemm", kNone.takes("Q--Q--Q-")},
+    {"QLinearAdd QLinearMul", kNone.takes("Q--Q-")},
+    {"Attention PackedAttention", kAttention.takes("-WW-")},
+    {"LongformerAttention", kAttention.takes("-WW-WW-")},
+    {"QAttention", kAttention.takes("-QW-")},
+    {"MultiHeadAttention PackedMultiHeadAttention", kAttention.takes("---W-")},
+    {"DecoderMaskedMultiHeadAttention GroupQueryAttention", kAttention.takes("-")},
+    {"DecoderMaskedSelfAttention SparseAttention", kAttention},
+    {"RotaryEmbedding", kNone.takes("o-")},
+    {"EmbedLayerNormalization", kNone.takes("--WWWWW-")},
+    {"QEmbedLayerNormalization", kNone.takes("--QQQQQ-")},
+    {"SkipLayerNormalization", kNone.takes("--WWW")},
+    {"SkipSimplifiedLayerNormalization", kNone.takes("--WW")},
+    {"SimplifiedLayerNormalization", kNorm.takes("-W")},
+    {"GroupNorm", kNorm.takes("-WW")},
+    {"SkipGroupNorm", kNone.takes("-WW-W")},
+    {"BiasGelu FastGelu BiasSplitGelu", kNone.takes("-W")},
+    {"BiasAdd BiasDropout", kNone.takes("-W-")},
+    {"BiasSoftmax", kNone.takes("-")},
+    {"RelativePositionBias", kNone.takes("W-")},
+    {"GatedRelativePositionBias", kNone.takes("-W-W")},
+    {"MoE", kNone.takes("--W")},
+    {"QMoE", kNone.takes("--Q-WQ-WQ-W-").packed(4, "expert_weight_bits")},
+    {"DynamicQuantizeLSTM", kNone.takes("-QQW---W-")},
+    {"GatherBlockQuantized", kNone.takes("Q-").packed(4, "bits")},
+    {"QuantizeLinear", kNone.takes("T-")},
+    {"DequantizeLinear", kNone.as(OpClass::Dequantize).takes("T-")},
+};
+
+}  // namespace
+
+std::span<const Row> onnxRows() { return kRows; }
+std::span<const Row> previewRows() { return kPreview; }
+std::span<const Row> previewTrainingRows() { return kPreviewTraining; }
+std::span<const Row> contribRows() { return kContrib; }
+
+}  // namespace sonde::operators
