@@ -1,10 +1,10 @@
-// Sources: PyTorch's pages "Tensor Views" and torch.Tensor, and the alias annotations of its operators' schemas.
+// What the arguments add to the traits of an operator.
 
 #include "core/graph/memory.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
+
+#include "core/graph/traits.h"
 
 namespace sonde::graph {
 
@@ -14,48 +14,7 @@ using tensor::ValueKind;
 
 constexpr MemoryEffect kView{Sharing::View};
 constexpr MemoryEffect kMaybe{Sharing::MaybeView};
-constexpr MemoryEffect kViews{Sharing::View, true};
-constexpr MemoryEffect kHolds{Sharing::Holds};
 constexpr MemoryEffect kWrite{Sharing::Written, false, true};
-constexpr MemoryEffect kReform{Sharing::Written, false, false, true};
-constexpr MemoryEffect kReplace{Sharing::Written, false, true, true};
-
-using Table = std::unordered_map<std::string_view, MemoryEffect>;
-
-const Table& atenTable() {
-    static const Table table = [] {
-        Table made;
-        for (std::string_view name : {"view", "view_as", "_unsafe_view", "_reshape_alias", "select", "slice", "narrow", "transpose", "swapaxes", "swapdims", "t", "numpy_T",
-                                      "mT", "mH", "adjoint", "matrix_H", "permute", "movedim", "moveaxis", "squeeze", "unsqueeze", "unflatten", "expand", "expand_as",
-                                      "broadcast_to", "diagonal", "linalg_diagonal", "unfold", "as_strided", "view_as_real", "view_as_complex", "real", "imag", "_conj",
-                                      "conj", "detach", "alias", "positive", "lift", "lift_fresh", "atleast_1d", "atleast_2d", "atleast_3d", "requires_grad_", "data"}) {
-            made.emplace(name, kView);
-        }
-        for (std::string_view name : {"reshape", "reshape_as", "flatten", "ravel", "contiguous", "to", "type_as", "type", "float", "double", "half", "bfloat16", "int", "long",
-                                      "short", "bool", "cpu", "conj_physical", "resolve_conj", "resolve_neg", "dropout", "feature_dropout", "alpha_dropout",
-                                      "feature_alpha_dropout", "native_dropout", "broadcast_tensors", "meshgrid"}) {
-            made.emplace(name, kMaybe);
-        }
-        for (std::string_view name : {"chunk", "unsafe_chunk", "split", "unsafe_split", "split_with_sizes", "unsafe_split_with_sizes", "tensor_split", "hsplit", "vsplit", "dsplit",
-                                      "unbind"}) {
-            made.emplace(name, kViews);
-        }
-        made["meshgrid"].isList = made["broadcast_tensors"].isList = true;
-        for (std::string_view name : {"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_", "detach_"}) made.emplace(name, kReform);
-        for (std::string_view name : {"resize_", "resize_as_", "set_"}) made.emplace(name, kReplace);
-        return made;
-    }();
-    return table;
-}
-
-const Table& primTable() {
-    static const Table table{
-        {"getitem", kMaybe},        {"setitem", kWrite},          {"setitem_with_transformation", kWrite}, {"data", kView},
-        {"ListConstruct", kHolds},  {"TupleConstruct", kHolds},   {"DictConstruct", kHolds},               {"ListUnpack", kHolds},
-        {"TupleUnpack", kHolds},    {"TupleIndex", kHolds},       {"unchecked_cast", kView},
-    };
-    return table;
-}
 
 /// A part of an index with which getitem makes a view: everything but masks, lists of indices and tensors.
 enum class Indexing : std::uint8_t { View, Copy, Unknown };
@@ -110,8 +69,8 @@ MemoryEffect getItemEffect(const InternalGraph& graph, const Expr& expr) {
 MemoryEffect attributeEffect(const InternalGraph& graph, const Expr& expr) {
     const tensor::Value* name = constantOf(graph, given(expr, 1, "name"));
     if (!name || name->kind() != ValueKind::String) return kMaybe;
-    static const std::unordered_set<std::string_view> views{"T", "mT", "H", "mH", "data", "real", "imag"};
-    return views.contains(name->toString()) ? kView : MemoryEffect{};
+    const std::string_view read = operators::operatorOfAttribute(name->toString());
+    return read.empty() ? MemoryEffect{} : operators::traitsOf("aten", read).memory;
 }
 
 /// A dropout that does not train gives its input.
@@ -153,36 +112,15 @@ Sharing sharingOfIndex(const tensor::Value& index) {
     }
 }
 
-std::string_view withoutOverload(std::string_view operatorName) { return operatorName.substr(0, operatorName.find('.')); }
-
-bool isInPlaceName(std::string_view operatorName) {
-    const std::string_view name = withoutOverload(operatorName);
-    const bool isDunder = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
-    if (!isDunder) return name.size() > 1 && name.ends_with('_') && name != "requires_grad_";
-    static const std::unordered_set<std::string_view> writing{"__iadd__", "__isub__", "__imul__", "__itruediv__", "__idiv__", "__ifloordiv__", "__imod__", "__ipow__",
-                                                              "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "__setitem__"};
-    return writing.contains(name);
-}
-
-MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName) {
-    const std::string_view name = withoutOverload(operatorName);
-    if (domain == "prim") {
-        const auto found = primTable().find(name);
-        return found == primTable().end() ? MemoryEffect{} : found->second;
-    }
-    if (domain != "aten") return {};
-    if (const auto found = atenTable().find(name); found != atenTable().end()) return found->second;
-    return isInPlaceName(name) ? kWrite : MemoryEffect{};
-}
+MemoryEffect memoryEffect(std::string_view domain, std::string_view operatorName) { return operators::traitsOf(domain, operatorName).memory; }
 
 MemoryEffect memoryEffect(const InternalGraph& graph, const Expr& expr) {
     if (expr.op.name.empty()) return expr.kind == ExprKind::CallMethod && expr.target == "__setitem__" ? kWrite : MemoryEffect{};
-    const std::string_view name = withoutOverload(expr.op.name);
-    if (expr.op.domain == "prim" && name == "getitem") return getItemEffect(graph, expr);
-    if (expr.op.domain == "prim" && name == "getattr") return attributeEffect(graph, expr);
-    if (expr.op.domain == "aten" && name.ends_with("dropout") && name != "native_dropout") return dropoutEffect(graph, expr);
-    if (outArgument(expr)) return kWrite;
-    return memoryEffect(expr.op.domain, expr.op.name);
+    const operators::Traits& traits = traitsOf(expr);
+    if (traits.form == operators::ViewForm::Index) return getItemEffect(graph, expr);
+    if (traits.opClass == operators::OpClass::GetAttr) return attributeEffect(graph, expr);
+    if (traits.opClass == operators::OpClass::Dropout && traits.mayBeView()) return dropoutEffect(graph, expr);
+    return outArgument(expr) ? kWrite : traits.memory;
 }
 
 const Argument* writtenArgument(const InternalGraph& graph, const Expr& expr) {
