@@ -43,7 +43,7 @@ std::optional<Value> answer(const InternalGraph& graph, const Expr& expr) {
 
 bool asksForShape(const Expr& expr) {
     if (meaningOf(expr) == Meaning::Shape) return expr.outputs.size() == 1;
-    if (expr.op.domain != "prim" || expr.op.name != "getattr" || expr.arguments.size() != 2) return false;
+    if (meaningOf(expr) != Meaning::GetAttr || expr.arguments.size() != 2) return false;
     const Argument& name = expr.arguments[1];
     return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String && name.constant.toString() == "shape";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/graph/traits.h"
 #include "core/passes/gradient_builder.h"
 
 namespace sonde::passes {
@@ -295,7 +296,7 @@ std::size_t expandGradients(InternalGraph& graph, base::Diagnostics& findings) {
     const std::vector<ExprId> order = graph.main().order;
     for (ExprId id : order) {
         const Expr expr = graph.expr(id);
-        if (expr.op.domain != "ai.onnx.preview.training" || expr.op.name != "Gradient") continue;
+        if (graph::traitsOf(expr).opClass != operators::OpClass::Gradient) continue;
         InternalGraph changed = graph;
         std::vector<std::string> names;
         for (NodeId output : expr.outputs) names.push_back(graph.node(output).name);

@@ -9,14 +9,14 @@ namespace sonde::passes {
 
 namespace {
 
-bool isBranch(const Expr& expr) { return expr.op.domain == "prim" && (expr.op.name == "If" || expr.op.name == "cond"); }
+bool isBranch(const Expr& expr) { return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional); }
 bool isCall(const Expr& expr) { return expr.op.name.empty(); }
 
 /// The nodes that the inputs of the bodies stand for, one by one; not given for loops, whose inputs are other ones in
 /// each iteration.
 std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inputs) {
     if (isCall(expr)) return inputs;
-    if (expr.op.name != "cond" || expr.arguments.size() < 4) return {};
+    if (meaningOf(expr) != Meaning::Conditional || expr.arguments.size() < 4) return {};
     // The operands are the last argument; a constant among them is bound to nothing.
     std::size_t next = 0;
     for (std::size_t i = 0; i < 3; ++i) expr.arguments[i].forEachNode([&](NodeId) { ++next; });

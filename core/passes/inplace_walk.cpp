@@ -17,8 +17,8 @@ bool isUserLevel(const Expr& expr) {
 }
 
 bool isPlainCopy(const Expr& expr) {
-    const std::string_view name = baseName(expr);
-    return (name == "copy_" || name == "fill_") && expr.arguments.size() > 1 && expr.keywords.empty();
+    const Meaning meaning = meaningOf(expr);
+    return (meaning == Meaning::Copy || meaning == Meaning::Fill) && traitsOf(expr).is(Trait::InPlace) && expr.arguments.size() > 1 && expr.keywords.empty();
 }
 
 bool isProgramInput(const Expr& expr) {
@@ -70,13 +70,14 @@ base::Result<void> InplaceWalk::resolveReads(Frame& frame, ExprId id) {
     if (expr.inputs.empty()) return {};
     // An element of a list is what was put in: the list itself need not be known any more.
     const NodeId first = firstNode(expr);
-    if (expr.op.domain == "prim" && expr.op.name == "getitem" && (frame.held.contains(first) || frame.elements.contains(first))) return {};
+    if (traitsOf(expr).form == ViewForm::Index && (frame.held.contains(first) || frame.elements.contains(first))) return {};
     Cursor cursor = Cursor::before(m_rewrite, id);
     std::vector<Argument> arguments = expr.arguments;
     auto keywords = expr.keywords;
     const std::vector<NodeId> before = expr.inputs;
     // What is overwritten as a whole need not be known.
-    const bool overwrites = baseName(expr) == "copy_" || baseName(expr) == "fill_" || baseName(expr) == "zero_";
+    const Meaning meaning = meaningOf(expr);
+    const bool overwrites = traitsOf(expr).is(Trait::InPlace) && (meaning == Meaning::Copy || meaning == Meaning::Fill || meaning == Meaning::Zero);
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         auto now = resolved(frame, arguments[i], cursor);
         if (!now && i == 0 && overwrites && graph::writtenArgument(m_graph, m_graph.expr(id))) continue;
@@ -192,14 +193,13 @@ base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source,
     SONDE_ASSIGN(const Id base, objectOf(frame, source));
     const bool wasPacked = frame.memory.place(frame.memory.placeOf(base)).isPacked;
     const Id made = frame.memory.addView(output, base, {id});
-    static const std::set<std::string_view> sameOrder{"view", "view_as", "unflatten", "squeeze", "unsqueeze", "detach", "alias", "positive", "lift_fresh", "reshape",
-                                                      "reshape_as", "flatten", "ravel", "contiguous"};
-    const std::string_view name = baseName(expr);
-    const bool alongFirst = (name == "select" || name == "narrow" || name == "slice") && isZeroOrNone(m_graph, argumentOf(expr, 1, "dim"));
-    const bool hasStep = name == "slice" && argumentOf(expr, 4, "step") && intOf(m_graph, argumentOf(expr, 4, "step")) != 1;
-    frame.memory.place(frame.memory.placeOf(made)).isPacked = wasPacked && !isList && (sameOrder.contains(name) || (alongFirst && !hasStep));
-    static const std::set<std::string_view> overlapping{"expand", "expand_as", "broadcast_to", "unfold", "as_strided"};
-    if (overlapping.contains(name)) frame.memory.place(frame.memory.placeOf(made)).mayOverlap = true;
+    const operators::Traits& traits = traitsOf(expr);
+    const ViewForm form = traits.form;
+    const bool sameOrder = form == ViewForm::Same || form == ViewForm::Contiguous || operators::keepsOrder(form);
+    const bool alongFirst = operators::cutsPart(form) && isZeroOrNone(m_graph, argumentOf(expr, 1, "dim"));
+    const bool hasStep = form == ViewForm::Slice && argumentOf(expr, 4, "step") && intOf(m_graph, argumentOf(expr, 4, "step")) != 1;
+    frame.memory.place(frame.memory.placeOf(made)).isPacked = wasPacked && !isList && (sameOrder || (alongFirst && !hasStep));
+    if (traits.is(Trait::Overlaps)) frame.memory.place(frame.memory.placeOf(made)).mayOverlap = true;
     if (isList) frame.lists[output] = frame.memory.placeOf(base);
     return {};
 }
@@ -207,31 +207,31 @@ base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source,
 /// What may be a view, a list of other values, or what only a run can tell.
 base::Result<void> InplaceWalk::takeUncertain(Frame& frame, ExprId id, const std::vector<NodeId>& inputs) {
     const Expr& expr = m_graph.expr(id);
-    const std::string_view name = baseName(expr);
+    const operators::Traits& traits = traitsOf(expr);
+    const bool isContiguous = traits.form == ViewForm::Contiguous;
     const MemoryEffect effect = graph::memoryEffect(m_graph, expr);
     if (effect.sharing == Sharing::MaybeView && expr.outputs.size() == 1 && !inputs.empty() && !expr.callable) {
         SONDE_ASSIGN(const Id base, objectOf(frame, inputs.front()));
-        const bool keepsOrder = name == "reshape" || name == "reshape_as" || name == "flatten" || name == "ravel" || name == "contiguous";
-        if (keepsOrder && frame.memory.place(frame.memory.placeOf(base)).isPacked) return takeView(frame, id, inputs.front(), false);
+        if ((isContiguous || operators::keepsOrder(traits.form)) && frame.memory.place(frame.memory.placeOf(base)).isPacked) return takeView(frame, id, inputs.front(), false);
     }
     std::vector<NodeId> items;
     for (const Argument& argument : expr.arguments) {
         if (argument.kind == Argument::Kind::Node) items.push_back(argument.node);
     }
     std::vector<Id> storages;
-    bool mayOverlap = name == "broadcast_tensors" || name == "meshgrid";
+    bool mayOverlap = traits.is(Trait::Overlaps);
     for (NodeId input : inputs) {
         SONDE_ASSIGN(const Id object, objectOf(frame, input));
         storages.push_back(frame.memory.storageIdOfObject(object));
         mayOverlap = mayOverlap || frame.memory.place(frame.memory.placeOf(object)).mayOverlap;
     }
-    const bool isPacked = name == "contiguous" || name == "flatten" || name == "ravel";
+    const bool isPacked = isContiguous || traits.form == ViewForm::Flatten;
     for (NodeId output : m_graph.expr(id).outputs) {
         const Id object = frame.memory.addFresh(output, id);
         frame.memory.place(frame.memory.placeOf(object)).isPacked = isPacked;
-        frame.memory.place(frame.memory.placeOf(object)).mayOverlap = mayOverlap && name != "contiguous";
+        frame.memory.place(frame.memory.placeOf(object)).mayOverlap = mayOverlap && !isContiguous;
         for (Id storage : storages) frame.memory.link(frame.memory.storageIdOfObject(object), storage);
-        if (effect.sharing == Sharing::Holds && name != "DictConstruct" && name.ends_with("Construct")) frame.held[output] = items;
+        if (traits.opClass == OpClass::Construct || traits.opClass == OpClass::ConstructTuple) frame.held[output] = items;
     }
     return {};
 }
@@ -366,9 +366,10 @@ base::Result<NodeId> InplaceWalk::putInto(Frame& frame, ExprId id, const std::ve
     const std::size_t first = m_graph.exprCount();
     Cursor behind = Cursor::behind(m_rewrite, id);
     NodeId made;
-    const std::string_view name = baseName(expr);
-    if (merged && (name == "exp_" || name == "sigmoid_") && expr.arguments.size() == 1) {
-        Argument function = Argument::of(Value(std::string(name.substr(0, name.size() - 1))));
+    const operators::Traits& traits = traitsOf(expr);
+    const bool isTransformation = traits.is(Trait::InPlace) && (traits.opClass == OpClass::Exp || traits.opClass == OpClass::Sigmoid);
+    if (merged && isTransformation && expr.arguments.size() == 1) {
+        Argument function = Argument::of(Value(operators::outOfPlaceName(baseName(expr))));
         Argument step = Argument::container(Argument::Kind::Tuple, {std::move(function), Argument::container(Argument::Kind::Tuple, {})});
         made = setItem(behind, bases.front(), std::move(*merged), Argument::container(Argument::Kind::Tuple, {std::move(step)}), "setitem_with_transformation");
     } else if (merged) {
@@ -390,7 +391,7 @@ base::Result<NodeId> InplaceWalk::putInto(Frame& frame, ExprId id, const std::ve
 
 void InplaceWalk::noteCopy(Frame& frame, ExprId id, Id storage) {
     const Expr& expr = m_graph.expr(id);
-    if (frame.outer || baseName(expr) != "copy_" || expr.arguments.size() != 2 || !expr.keywords.empty()) return;
+    if (frame.outer || !(meaningOf(expr) == Meaning::Copy && traitsOf(expr).is(Trait::InPlace)) || expr.arguments.size() != 2 || !expr.keywords.empty()) return;
     if (expr.arguments[1].kind != Argument::Kind::Node || !isFresh(frame.memory.storage(storage).origin)) return;
     const Id place = frame.memory.placeOf(frame.memory.objectOf(expr.outputs.front()));
     if (frame.memory.place(place).parent != kNone) return;
@@ -406,8 +407,8 @@ tensor::DType knownDType(const InternalGraph& graph, NodeId node) {
     for (int steps = 0; steps < 100; ++steps) {
         const tensor::DType dtype = dtypeOf(graph, node);
         const Expr& expr = graph.expr(graph.node(node).producer);
-        const bool keeps = meaningOf(expr) == Meaning::Clone || mutates(expr) || makesView(expr) || baseName(expr) == "expand_as";
-        if (dtype != tensor::DType::Undefined || !keeps || baseName(expr) == "to" || !firstNode(expr).valid()) return dtype;
+        const bool keeps = meaningOf(expr) == Meaning::Clone || mutates(expr) || makesView(expr) || traitsOf(expr).form == ViewForm::Expand;
+        if (dtype != tensor::DType::Undefined || !keeps || traitsOf(expr).form == ViewForm::Converted || !firstNode(expr).valid()) return dtype;
         node = firstNode(expr);
     }
     return tensor::DType::Undefined;
@@ -448,12 +449,8 @@ void InplaceWalk::overwriteCopies(const Frame& main) {
 }
 
 bool InplaceWalk::isPackedResult(Frame& frame, const Expr& expr, const std::vector<NodeId>& inputs) {
-    if (meaningOf(expr) == Meaning::Create && !baseName(expr).ends_with("_like")) return true;
-    static const std::set<std::string_view> elementwise{"clone", "zeros_like", "ones_like", "full_like", "empty_like", "add", "sub", "rsub", "mul", "div", "truediv", "pow",
-                                                        "neg", "abs", "exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "relu6", "gelu", "silu",
-                                                        "leaky_relu", "elu", "hardtanh", "clamp", "clamp_min", "clamp_max", "minimum", "maximum", "where", "masked_fill",
-                                                        "softmax", "log_softmax", "cat", "concat", "stack", "cumsum", "setitem"};
-    if (!elementwise.contains(baseName(expr))) return false;
+    const operators::Density density = traitsOf(expr).density;
+    if (density != operators::Density::LikeArguments) return density == operators::Density::Always;
     return std::ranges::all_of(inputs, [&](NodeId input) {
         const Id object = frame.memory.objectOf(input);
         return object != kNone && frame.memory.place(frame.memory.placeOf(object)).isPacked;

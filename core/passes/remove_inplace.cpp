@@ -90,7 +90,7 @@ std::vector<ExprId> InplaceRemover::unusedCalls() const {
         const Meaning meaning = meaningOf(expr);
         if (!isCall(expr) || expr.outputs.empty() || !isUnused(expr)) continue;
         if (meaning == Meaning::Index || meaning == Meaning::Assertion || meaning == Meaning::Marker) continue;
-        if (expr.op.domain == "prim" && (expr.op.name == "or_" || expr.op.name == "and_")) continue;
+        if (expr.op.domain == "prim" && (meaning == Meaning::Or || meaning == Meaning::And)) continue;
         found.push_back(id);
     }
     return found;
@@ -121,7 +121,8 @@ void InplaceRemover::eraseUnusedArithmetic() {
     for (std::size_t i = exprs.size(); i-- > 0;) {
         const Expr& expr = m_graph.expr(exprs[i]);
         const Meaning meaning = meaningOf(expr);
-        const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul || meaning == Meaning::Arithmetic;
+        const bool isComparison = familyOf(expr) == Family::Prim && (meaning == Meaning::Equal || meaning == Meaning::NotEqual);
+        const bool isArithmetic = meaning == Meaning::Add || meaning == Meaning::Sub || meaning == Meaning::Mul || meaning == Meaning::Arithmetic || isComparison;
         if (isArithmetic && isUserLevel(expr) && !mutates(expr) && isUnused(expr)) m_rewrite.erase(exprs[i], "unused");
     }
 }

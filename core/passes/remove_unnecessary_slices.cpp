@@ -19,7 +19,7 @@ bool isBound(const Argument& argument, std::int64_t neutral) {
 }
 
 bool takesEverything(const Expr& expr) {
-    if (expr.op.domain != "aten" || baseName(expr) != "slice" || expr.arguments.size() != 4 || !expr.keywords.empty()) return false;
+    if (traitsOf(expr).form != ViewForm::Slice || expr.arguments.size() != 4 || !expr.keywords.empty()) return false;
     return isBound(expr.arguments[2], 0) && isBound(expr.arguments[3], std::numeric_limits<std::int64_t>::max());
 }
 
@@ -32,7 +32,7 @@ bool isReadLater(const Rewrite& rewrite, NodeId node, ExprId id) {
 
 /// `copy_(a, b)` that overwrites all of `a`, which nobody reads any more: the result is `b`.
 bool isWholeCopy(const Rewrite& rewrite, const SharedMemory& memory, const Expr& expr) {
-    if (expr.op.domain != "aten" || baseName(expr) != "copy_" || expr.arguments.size() != 2 || !expr.keywords.empty()) return false;
+    if (meaningOf(expr) != Meaning::Copy || !traitsOf(expr).is(Trait::InPlace) || expr.arguments.size() != 2 || !expr.keywords.empty()) return false;
     if (expr.arguments[0].kind != Argument::Kind::Node || expr.arguments[1].kind != Argument::Kind::Node) return false;
     const InternalGraph& graph = rewrite.graph();
     const NodeId result = rewrite.output(expr.id);

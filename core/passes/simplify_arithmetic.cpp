@@ -23,7 +23,7 @@ class Simplifier {
         const Expr& expr = graph().expr(id);
         if (mutates(expr) || expr.outputs.size() != 1) return false;
         if (meaningOf(expr) == Meaning::Div) return divideByItself(expr);
-        if (!isUnary(expr, "log", "Log")) return false;
+        if (!isUnary(expr, OpClass::Log)) return false;
         const Expr& inner = graph().expr(graph().node(expr.inputs.front()).producer);
         if (m_memory.isWritten(expr.inputs.front())) return false;
         if (const NodeId x = exponentOf(expr.inputs.front()); x.valid() && !m_memory.isWritten(expr.outputs.front())) {
@@ -37,15 +37,14 @@ class Simplifier {
   private:
     const InternalGraph& graph() const { return m_rewrite.graph(); }
 
-    bool isUnary(const Expr& expr, std::string_view aten, std::string_view onnx) const {
-        const bool isIt = familyOf(expr) == Family::Onnx ? expr.op.domain.empty() && expr.op.name == onnx : expr.op.domain == "aten" && baseName(expr) == aten;
-        return isIt && expr.inputs.size() == 1 && expr.arguments.size() == 1 && expr.arguments[0].kind == Argument::Kind::Node && expr.keywords.empty();
+    static bool isUnary(const Expr& expr, OpClass opClass) {
+        return traitsOf(expr).opClass == opClass && expr.inputs.size() == 1 && expr.arguments.size() == 1 && expr.arguments[0].kind == Argument::Kind::Node && expr.keywords.empty();
     }
 
     /// x if the node is exp(x) of a floating point x; invalid if not. Whole numbers would change their dtype.
     NodeId exponentOf(NodeId node) const {
         const Expr& expr = graph().expr(graph().node(node).producer);
-        if (!isUnary(expr, "exp", "Exp") || mutates(expr) || expr.outputs.size() != 1) return {};
+        if (!isUnary(expr, OpClass::Exp) || mutates(expr) || expr.outputs.size() != 1) return {};
         // What is read later may have been written by then.
         const bool isLater = m_memory.isWrittenBetween(expr.inputs.front(), expr.id, m_id) || m_memory.isWritten(node);
         return tensor::isFloating(dtypeOf(graph(), expr.inputs.front())) && !isLater ? expr.inputs.front() : NodeId();
@@ -88,7 +87,7 @@ class Simplifier {
 
     bool sumExponents(const Expr& sum) {
         const bool isOnnx = familyOf(sum) == Family::Onnx;
-        if (isOnnx ? sum.op.name != "ReduceSum" || !sum.op.domain.empty() : sum.op.domain != "aten" || baseName(sum) != "sum") return false;
+        if (traitsOf(sum).opClass != OpClass::Sum) return false;
         if (sum.arguments.empty() || sum.arguments[0].kind != Argument::Kind::Node) return false;
         const NodeId x = exponentOf(sum.arguments[0].node);
         if (!x.valid()) return false;

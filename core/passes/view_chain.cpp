@@ -50,9 +50,9 @@ std::optional<std::size_t> axisOf(const InternalGraph& graph, const Expr& expr) 
 
 /// What a slice, select or narrow takes along its axis.
 std::optional<Argument> partOf(const InternalGraph& graph, const Expr& expr) {
-    const std::string_view name = baseName(expr);
-    if (name == "select") return given(expr, 2, "index");
-    if (name == "slice") return sliceOf(given(expr, 2, "start"), given(expr, 3, "end"), stepOfSlice(expr));
+    const ViewForm form = traitsOf(expr).form;
+    if (form == ViewForm::Select) return given(expr, 2, "index");
+    if (form == ViewForm::Slice) return sliceOf(given(expr, 2, "start"), given(expr, 3, "end"), stepOfSlice(expr));
     const auto start = intOf(graph, argumentOf(expr, 2, "start"));
     const auto length = intOf(graph, argumentOf(expr, 3, "length"));
     if (!start || !length) return std::nullopt;
@@ -66,9 +66,8 @@ std::optional<Argument> partOf(const InternalGraph& graph, const Expr& expr) {
 bool cutsPart(const InternalGraph& graph, const Expr& expr) {
     const graph::MemoryEffect effect = graph::memoryEffect(graph, expr);
     if (effect.sharing != graph::Sharing::View || effect.isList) return false;
-    const std::string_view name = baseName(expr);
-    if (expr.op.domain == "prim") return name == "getitem";
-    return expr.op.domain == "aten" && (name == "slice" || name == "select" || name == "narrow");
+    const ViewForm form = traitsOf(expr).form;
+    return form == ViewForm::Index || operators::cutsPart(form);
 }
 
 std::optional<Argument> indexOf(const InternalGraph& graph, const Expr& expr) {
@@ -107,7 +106,7 @@ std::optional<Argument> mergedIndex(const InternalGraph& graph, const ViewChain&
         }
         if (byAxis[axis]) return std::nullopt;
         byAxis[axis] = std::move(*part);
-        selected[axis] = baseName(view) == "select";
+        selected[axis] = traitsOf(view).form == ViewForm::Select;
     }
     std::vector<Argument> parts;
     for (const auto& part : byAxis) parts.push_back(part ? *part : fullSlice());

@@ -1,7 +1,5 @@
 // Views taken again of another base, and turned round.
 
-#include <unordered_set>
-
 #include "core/graph/memory.h"
 #include "core/passes/view_chain.h"
 #include "core/passes/vocabulary.h"
@@ -38,13 +36,12 @@ Expr copyOf(const Expr& step, NodeId base) {
     return copy;
 }
 
-using Names = std::unordered_set<std::string_view>;
-
-/// The name of what `x.T` and the like read, else the operator's.
-std::string_view nameOf(const InternalGraph& graph, const Expr& step) {
-    if (step.op.domain != "prim" || step.op.name != "getattr") return baseName(step);
+/// The traits of what `x.T` and the like read, else the operator's.
+const operators::Traits& traitsOfStep(const InternalGraph& graph, const Expr& step) {
+    if (meaningOf(step) != Meaning::GetAttr) return traitsOf(step);
     const Value* name = constantOf(graph, argumentOf(step, 1));
-    return name && name->kind() == tensor::ValueKind::String ? std::string_view(name->toString()) : std::string_view();
+    const bool isName = name && name->kind() == tensor::ValueKind::String;
+    return operators::traitsOf("aten", isName ? operators::operatorOfAttribute(name->toString()) : std::string_view());
 }
 
 /// Inverse of a permutation that is known.
@@ -78,8 +75,9 @@ std::optional<Argument> inverseOf(const InternalGraph& graph, const Argument* di
 
 /// view(x, dtype) shows the same bytes as other elements.
 bool isOtherType(const Expr& step) {
-    if (baseName(step) != "view") return false;
-    return step.op.name == "view.dtype" || (step.arguments.size() > 1 && step.arguments[1].kind == Argument::Kind::Constant &&
+    const operators::Traits& traits = traitsOf(step);
+    if (traits.form != ViewForm::NewShape || traits.memory.sharing != graph::Sharing::View) return false;
+    return operators::overloadOf(step.op.name) == "dtype" || (step.arguments.size() > 1 && step.arguments[1].kind == Argument::Kind::Constant &&
                                             !step.arguments[1].constant.isListLike());
 }
 
@@ -90,15 +88,15 @@ class ListItem {
 
     /// None: the operator does not say where its elements are.
     std::optional<Argument> index(std::int64_t item) {
-        const std::string_view name = baseName(m_list);
-        const bool isUnbind = name == "unbind";
+        const ViewForm form = traitsOf(m_list).form;
+        const bool isUnbind = form == ViewForm::Unbind;
         const Argument* dim = argumentOf(m_list, isUnbind ? 1 : 2, "dim");
         const auto axis = dim ? intOf(m_graph, dim) : std::optional<std::int64_t>(0);
         if (!axis || *axis < -64 || *axis > 64) return std::nullopt;
         if (isUnbind) return along(*axis, number(item));
-        const bool isSplit = name == "split" || name == "unsafe_split" || name == "split_with_sizes" || name == "unsafe_split_with_sizes";
-        if ((!isSplit && name != "chunk" && name != "unsafe_chunk") || item < 0) return std::nullopt;
-        const Argument* second = argumentOf(m_list, 1, name == "chunk" || name == "unsafe_chunk" ? "chunks" : "split_size");
+        const bool isSplit = form == ViewForm::Split;
+        if (!operators::cutsList(form) || item < 0) return std::nullopt;
+        const Argument* second = argumentOf(m_list, 1, isSplit ? "split_size" : "chunks");
         if (!second) return std::nullopt;
         if (const auto whole = intOf(m_graph, second)) {
             if (isSplit) return along(*axis, slice(number(*whole * item), number(*whole * (item + 1))));
@@ -182,32 +180,28 @@ NodeId putBack(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base, co
         auto index = indexOf(graph, step);
         return index ? setItem(cursor, base, std::move(*index), value) : NodeId{};
     }
-    static const Names same{"detach", "alias", "positive", "lift", "lift_fresh", "data", "unchecked_cast", "requires_grad_", "detach_"};
-    static const Names otherShape{"view", "view_as", "_unsafe_view", "_reshape_alias", "reshape", "reshape_as", "flatten", "ravel", "unflatten", "squeeze", "unsqueeze",
-                                  "squeeze_", "unsqueeze_", "atleast_1d", "atleast_2d", "atleast_3d"};
-    static const Names selfInverse{"transpose", "swapaxes", "swapdims", "t", "numpy_T", "mT", "mH", "adjoint", "matrix_H", "T", "H", "_conj", "conj", "transpose_", "t_",
-                                   "swapaxes_", "swapdims_"};
-    const std::string_view name = nameOf(graph, step);
+    const operators::Traits& traits = traitsOfStep(graph, step);
+    const ViewForm form = traits.form;
     if (value.kind != Argument::Kind::Node) return {};
-    const bool isSame = same.contains(name) || name.ends_with("dropout") || name == "contiguous" || name == "to" || name == "type_as";
+    const bool isSame = form == ViewForm::Same || form == ViewForm::Contiguous || form == ViewForm::Converted || traits.opClass == OpClass::Dropout;
     if (isSame) return value.node;
     Expr expr;
-    if (otherShape.contains(name) && !isOtherType(step)) {
+    if (operators::keepsOrder(form) && !isOtherType(step)) {
         expr = callOf("aten", "view_as", {value, Argument::of(base)});
-    } else if (selfInverse.contains(name)) {
+    } else if (form == ViewForm::Transpose || form == ViewForm::Adjoint || form == ViewForm::Conjugate) {
         expr = copyOf(step, value.node);
-    } else if (name == "permute") {
+    } else if (form == ViewForm::Permute) {
         auto inverse = inverseOf(graph, argumentOf(step, 1, "dims"));
         if (!inverse) return {};
         expr = callOf("aten", "permute", {value, std::move(*inverse)});
-    } else if ((name == "movedim" || name == "moveaxis") && step.arguments.size() == 3) {
+    } else if (form == ViewForm::MoveDim && step.arguments.size() == 3) {
         expr = copyOf(step, value.node);
         std::swap(expr.arguments[1], expr.arguments[2]);
-    } else if (name == "diagonal" && step.keywords.empty()) {
+    } else if (form == ViewForm::Diagonal && step.keywords.empty()) {
         expr = callOf("aten", "diagonal_scatter", {Argument::of(base), value});
         expr.arguments.insert(expr.arguments.end(), step.arguments.begin() + 1, step.arguments.end());
-    } else if (name == "view_as_real" || name == "view_as_complex") {
-        expr = callOf("aten", name == "view_as_real" ? "view_as_complex" : "view_as_real", {value});
+    } else if (form == ViewForm::AsReal || form == ViewForm::AsComplex) {
+        expr = callOf("aten", form == ViewForm::AsReal ? "view_as_complex" : "view_as_real", {value});
     } else {
         return {};
     }

@@ -1,7 +1,6 @@
 #include "core/passes/vocabulary.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "core/graph/memory.h"
 
@@ -11,68 +10,6 @@ using tensor::DType;
 using tensor::ValueKind;
 
 namespace {
-
-using Table = std::unordered_map<std::string_view, Meaning>;
-
-const Table& onnxTable() {
-    static const Table table{
-        {"Add", Meaning::Add}, {"Sub", Meaning::Sub}, {"Mul", Meaning::Mul}, {"Div", Meaning::Div}, {"Neg", Meaning::Neg}, {"Pow", Meaning::Pow},
-        {"Conv", Meaning::Conv}, {"BatchNormalization", Meaning::BatchNorm}, {"Relu", Meaning::Relu}, {"LeakyRelu", Meaning::LeakyRelu},
-        {"Max", Meaning::Maximum}, {"Min", Meaning::Minimum}, {"MaxPool", Meaning::MaxPool}, {"GlobalMaxPool", Meaning::MaxPool},
-        {"AveragePool", Meaning::AveragePool}, {"GlobalAveragePool", Meaning::AveragePool}, {"Reshape", Meaning::Reshape},
-        {"Flatten", Meaning::Reshape}, {"Squeeze", Meaning::Reshape}, {"Unsqueeze", Meaning::ExpandDims}, {"Transpose", Meaning::Transpose},
-        {"Concat", Meaning::Concat}, {"Gather", Meaning::Index}, {"Slice", Meaning::Index}, {"Identity", Meaning::Identity},
-        {"Dropout", Meaning::Dropout}, {"Shape", Meaning::Shape}, {"RandomNormal", Meaning::Random}, {"RandomUniform", Meaning::Random},
-        {"RandomNormalLike", Meaning::Random}, {"RandomUniformLike", Meaning::Random}, {"Multinomial", Meaning::Random},
-        {"Bernoulli", Meaning::Random},
-    };
-    return table;
-}
-
-const Table& atenTable() {
-    static const Table table{
-        {"add", Meaning::Add}, {"sub", Meaning::Sub}, {"rsub", Meaning::ReverseSub}, {"mul", Meaning::Mul}, {"div", Meaning::Div},
-        {"true_divide", Meaning::Div}, {"neg", Meaning::Neg}, {"pow", Meaning::Pow}, {"conv1d", Meaning::Conv}, {"conv2d", Meaning::Conv},
-        {"conv3d", Meaning::Conv}, {"_convolution", Meaning::Conv}, {"convolution", Meaning::Conv}, {"batch_norm", Meaning::BatchNorm},
-        {"relu", Meaning::Relu}, {"leaky_relu", Meaning::LeakyRelu}, {"maximum", Meaning::Maximum}, {"minimum", Meaning::Minimum},
-        {"max_pool1d", Meaning::MaxPool}, {"max_pool2d", Meaning::MaxPool}, {"max_pool3d", Meaning::MaxPool},
-        {"avg_pool1d", Meaning::AveragePool}, {"avg_pool2d", Meaning::AveragePool}, {"avg_pool3d", Meaning::AveragePool},
-        {"adaptive_avg_pool1d", Meaning::AveragePool}, {"adaptive_avg_pool2d", Meaning::AveragePool},
-        {"adaptive_avg_pool3d", Meaning::AveragePool}, {"view", Meaning::Reshape}, {"reshape", Meaning::Reshape}, {"flatten", Meaning::Reshape},
-        {"unflatten", Meaning::Reshape}, {"squeeze", Meaning::Reshape}, {"view_as", Meaning::Reshape}, {"_unsafe_view", Meaning::Reshape},
-        {"unsqueeze", Meaning::ExpandDims}, {"transpose", Meaning::Transpose}, {"permute", Meaning::Transpose}, {"t", Meaning::Transpose},
-        {"movedim", Meaning::Transpose}, {"cat", Meaning::Concat}, {"concat", Meaning::Concat}, {"slice", Meaning::Slice},
-        {"select", Meaning::Select}, {"detach", Meaning::Identity}, {"alias", Meaning::Identity}, {"contiguous", Meaning::Identity},
-        {"lift", Meaning::Identity}, {"lift_fresh", Meaning::Identity}, {"dropout", Meaning::Dropout}, {"feature_dropout", Meaning::Dropout},
-        {"clone", Meaning::Clone}, {"lift_fresh_copy", Meaning::Clone}, {"zeros", Meaning::Create}, {"ones", Meaning::Create}, {"full", Meaning::Create},
-        {"empty", Meaning::Create}, {"zeros_like", Meaning::Create}, {"ones_like", Meaning::Create}, {"full_like", Meaning::Create},
-        {"empty_like", Meaning::Create}, {"new_zeros", Meaning::Create}, {"new_ones", Meaning::Create}, {"new_full", Meaning::Create},
-        {"new_empty", Meaning::Create}, {"size", Meaning::Shape}, {"copy", Meaning::Copy}, {"fill", Meaning::Fill}, {"narrow", Meaning::View},
-        {"expand", Meaning::View}, {"expand_as", Meaning::View}, {"diagonal", Meaning::View}, {"unfold", Meaning::View}, {"to", Meaning::View},
-        {"type_as", Meaning::View}, {"swapaxes", Meaning::Transpose}, {"swapdims", Meaning::Transpose}, {"moveaxis", Meaning::Transpose},
-        {"chunk", Meaning::ListView}, {"split", Meaning::ListView}, {"split_with_sizes", Meaning::ListView},
-        {"unbind", Meaning::ListView}, {"tensor_split", Meaning::ListView}, {"item", Meaning::Arithmetic}, {"rand", Meaning::Random},
-        {"randn", Meaning::Random}, {"rand_like", Meaning::Random}, {"randn_like", Meaning::Random}, {"randint", Meaning::Random},
-        {"randperm", Meaning::Random}, {"bernoulli", Meaning::Random}, {"multinomial", Meaning::Random}, {"normal", Meaning::Random},
-        {"_assert_async", Meaning::Assertion}, {"_assert_scalar", Meaning::Marker}, {"_assert_tensor_metadata", Meaning::Marker},
-        {"_set_grad_enabled", Meaning::Marker}, {"_log_api_usage_once", Meaning::Marker}, {"_enter_autocast", Meaning::Marker},
-        {"_exit_autocast", Meaning::Marker},
-    };
-    return table;
-}
-
-const Table& primTable() {
-    static const Table table{
-        {"add", Meaning::Add}, {"sub", Meaning::Sub}, {"mul", Meaning::Mul}, {"truediv", Meaning::Div}, {"neg", Meaning::Neg},
-        {"pow", Meaning::Pow}, {"getitem", Meaning::Index}, {"setitem", Meaning::SetItem}, {"setitem_with_transformation", Meaning::SetItem},
-        {"floordiv", Meaning::Arithmetic}, {"truncdiv", Meaning::Arithmetic}, {"mod", Meaning::Arithmetic}, {"le", Meaning::Arithmetic},
-        {"ge", Meaning::Arithmetic}, {"lt", Meaning::Arithmetic}, {"gt", Meaning::Arithmetic}, {"eq", Meaning::Arithmetic},
-        {"ne", Meaning::Arithmetic}, {"item", Meaning::Arithmetic}, {"_assert", Meaning::Assertion}, {"_assert_is_none", Meaning::Assertion},
-        {"RaiseException", Meaning::Assertion}, {"guard", Meaning::Assertion}, {"_set_grad_enabled", Meaning::Marker},
-        {"_log_api_usage_once", Meaning::Marker}, {"_enter_autocast", Meaning::Marker}, {"_exit_autocast", Meaning::Marker},
-    };
-    return table;
-}
 
 bool isOneElement(const Tensor& tensor) { return tensor.rank() == 0 || (tensor.rank() == 1 && tensor.dim(0) == 1); }
 bool isPlainNumber(DType dtype) { return tensor::isFloating(dtype) || tensor::isInteger(dtype); }
@@ -92,18 +29,9 @@ Family familyOf(const Expr& expr) {
 }
 
 Meaning meaningOf(const Expr& expr) {
-    if (expr.op.name.empty()) return Meaning::Other;
-    if (expr.op.domain == "sonde") return expr.op.name == "guard" ? Meaning::Assertion : Meaning::Other;
-    const bool onnx = expr.op.domain.empty() || expr.op.domain == "ai.onnx";
-    if (!onnx && expr.op.domain != "aten" && expr.op.domain != "prim") return Meaning::Other;
-    const Table& table = onnx ? onnxTable() : expr.op.domain == "aten" ? atenTable() : primTable();
-    std::string_view name = baseName(expr);
-    if (!onnx && name.ends_with('_') && graph::isInPlaceName(name)) name.remove_suffix(1);
-    const auto found = table.find(name);
-    if (found == table.end()) return Meaning::Other;
-    // max(x) and max(x, dim) reduce; div with a rounding mode is another function; multiplied addends are another sum.
-    if (found->second == Meaning::Div && expr.op.name.ends_with("_mode")) return Meaning::Other;
-    return found->second;
+    const Meaning meaning = traitsOf(expr).opClass;
+    // A division with a rounding mode is another function.
+    return meaning == Meaning::Div && expr.op.name.ends_with("_mode") ? Meaning::Other : meaning;
 }
 
 bool mutates(const Expr& expr) {
@@ -115,7 +43,7 @@ bool mutates(const Expr& expr) {
 
 bool makesView(const Expr& expr) {
     const graph::Sharing sharing = graph::memoryEffect(expr.op.domain, expr.op.name).sharing;
-    const bool readsPart = expr.op.domain == "prim" && expr.op.name == "getattr";
+    const bool readsPart = meaningOf(expr) == Meaning::GetAttr;
     return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
 }
 

@@ -6,24 +6,17 @@
 #include <vector>
 
 #include "core/graph/internal_graph.h"
+#include "core/graph/traits.h"
 #include "core/passes/rewrite.h"
 
 namespace sonde::passes {
 
-/// What an operation means, whichever vocabulary it is written in: ONNX, ATen, the operators of Python (prim).
-enum class Meaning : std::uint8_t {
-    Other,
-    Add, Sub, ReverseSub, Mul, Div, Neg, Pow,
-    Conv, BatchNorm,
-    Relu, LeakyRelu,
-    Maximum, Minimum, MaxPool, AveragePool,
-    Reshape, Transpose, ExpandDims, Concat, Index, Slice, Select,
-    Identity, Dropout, Clone, Create,
-    Shape,
-    Copy, Fill, SetItem, View, ListView,
-    Arithmetic,  ///< other pure operators of Python: floordiv, mod, le, ge, eq, item …
-    Assertion, Marker, Random,
-};
+/// What an operation means, whichever vocabulary it is written in.
+using Meaning = operators::OpClass;
+using operators::OpClass;
+using operators::Trait;
+using operators::ViewForm;
+using graph::traitsOf;
 
 /// The vocabulary that an expr is written in, for exprs made in its place.
 enum class Family : std::uint8_t { Onnx, Aten, Prim };

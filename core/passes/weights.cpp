@@ -21,9 +21,7 @@ std::optional<KnownConv> knownConv(const InternalGraph& graph, ExprId id) {
     if (step.meaning != Meaning::Conv) return std::nullopt;
     const Expr& expr = graph.expr(step.inner);
     if (expr.outputs.size() != 1) return std::nullopt;
-    const std::string_view base = baseName(expr);
-    const bool general = base == "convolution" || base == "_convolution";
-    if (general && boolOf(graph, argumentOf(expr, 6, "transposed"), true)) return std::nullopt;
+    if (traitsOf(expr).is(Trait::MayTranspose) && boolOf(graph, argumentOf(expr, 6, "transposed"), true)) return std::nullopt;
     const Argument* input = argumentOf(expr, 0, "input");
     const auto weight = tensorOf(graph, argumentOf(expr, 1, "weight"));
     if (!input || input->kind != Argument::Kind::Node || !weight || weight->tensor.rank() < 3 || !tensor::isFloating(weight->tensor.dtype())) {
