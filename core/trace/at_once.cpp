@@ -9,6 +9,7 @@
 #include "core/graph/memory.h"
 #include "core/trace/error.h"
 #include "core/trace/memory.h"
+#include "core/trace/memory_rules.h"
 
 namespace sonde::trace {
 
@@ -125,8 +126,10 @@ Value asView(const Value& result, const Tensor& base, const Function& function, 
     if (!result.isTensor() || result.tensor().storage() == base.storage() || result.tensor().numel() == 0) return result;
     const Tensor& copy = result.tensor();
     if (copy.dtype() != base.dtype()) return result;
-    if (keepsOrder(function.op) || graph::withoutOverload(function.op) == "contiguous") {
-        if (const auto strides = stridesFor(base, copy.shape()); strides && keepsOrder(function.op)) {
+    const operators::ViewForm form = operators::traitsOf(function.domain, function.op).form;
+    if (form == operators::ViewForm::Contiguous) return result;
+    if (operators::keepsOrder(form)) {
+        if (const auto strides = stridesFor(base, copy.shape())) {
             return Value(Tensor::onStorage(base.dtype(), copy.shape(), *strides, base.storage(), base.offsetElements()));
         }
         return result;
@@ -187,14 +190,12 @@ Value inDType(const Value& value, tensor::DType dtype, std::string_view operatio
 
 /// unsqueeze_ and the like: every name of the tensor sees its new shape.
 Var reformAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
-    static const std::set<std::string, std::less<>> known{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_"};
-    const std::string base(graph::withoutOverload(function.op));
+    const operators::Traits& traits = operators::traitsOf(function.domain, function.op);
     const std::string display(function.display);
-    if (base == "detach_" || base == "requires_grad_") return arguments.front();
-    if (!known.contains(base)) fail(display + " replaces the memory of a tensor: not supported");
+    if (traits.form == operators::ViewForm::Same) return arguments.front();
+    if (!keepsMemory(traits)) fail(display + " replaces the memory of a tensor: not supported");
     if (arguments.front().slot()) fail(display + " would change the shape of a module's tensor: not supported");
-    std::string op = base.substr(0, base.size() - 1) + std::string(function.op.substr(base.size()));
-    if (base == "transpose_" || base == "swapaxes_" || base == "swapdims_") op = "transpose.int";
+    const std::string op = operators::outOfPlaceName(function.op);
     const Var view = callAtOnce(Function{op, function.display, function.target}, arguments, keywords);
     arguments.front().setTensor(*tensorOf(view));
     return arguments.front();
@@ -221,11 +222,11 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
         default: break;
     }
     const Var* copies = called.argument(3, "copy");
-    const std::string_view name = graph::withoutOverload(function.op);
-    if (name == "to" && copies && copies->kind() == Var::Kind::Value && copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
+    const operators::ViewForm form = operators::traitsOf(function.domain, function.op).form;
+    if (form == operators::ViewForm::Converted && copies && copies->kind() == Var::Kind::Value && copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
         return Var(withOwnMemory(result, call));
     }
-    return Var(keepsOrder(function.op) ? asView(result, *base, function, call, std::nullopt) : result);
+    return Var(operators::keepsOrder(form) ? asView(result, *base, function, call, std::nullopt) : result);
 }
 
 Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
@@ -250,7 +251,7 @@ Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, con
 
 std::string functionalOverload(const graph::OpKey& op, const std::vector<Var>& arguments) {
     const std::string base(graph::withoutOverload(op.name));
-    const bool isOutForm = op.name.ends_with("out");
+    const bool isOutForm = operators::isOutOverload(op.name);
     if (!isOutForm && op.name != base) return op.name;
     const auto evaluator = EvaluatorScope::current();
     const bool isScalar = arguments.size() > 1 && arguments[1].kind() == Var::Kind::Value && arguments[1].value().isNumber();

@@ -4,6 +4,7 @@
 
 #include "core/graph/argument_value.h"
 #include "core/graph/guard.h"
+#include "core/graph/traits.h"
 #include "core/trace/guard_sentence.h"
 #include "core/trace/tracer.h"
 
@@ -71,7 +72,7 @@ base::Result<std::vector<Value>> ConcreteRun::compute(const Expr& expr) const {
     if (expr.kind == ExprKind::Output && !arguments.empty()) return std::vector<Value>{arguments.front()};
     if (expr.op.name.empty() && !expr.bodies.empty()) return resultOf(expr.bodies.front());
     if (expr.op.name.empty() && expr.callable) return expr.callable->call(arguments);
-    if (expr.op.name == "cond" && expr.bodies.size() == 2 && !arguments.empty()) {
+    if (graph::traitsOf(expr).opClass == operators::OpClass::Conditional && expr.bodies.size() == 2 && !arguments.empty()) {
         SONDE_ASSIGN(const std::vector<Value> result, resultOf(expr.bodies[Var(arguments.front()).toBool() ? 0 : 1]));
         return result.front().items();  // a branch gives a tuple of one
     }

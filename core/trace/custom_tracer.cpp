@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/purify.h"
+#include "core/operators/traits.h"
 
 namespace sonde::trace {
 
@@ -253,13 +254,14 @@ std::optional<Var> CustomTracer::answer(std::string_view name, bool isCall, cons
         if (name == "ndim") return Var(parameter.ndim());
         return std::nullopt;
     }
-    if (name == "size") {
+    const operators::Traits& traits = operators::traitsOf("aten", name);
+    if (traits.opClass == operators::OpClass::Shape) {
         if (arguments.size() == 1) return Var(parameter.size());
         return arguments[1].isProxy() ? std::nullopt : std::optional(Var(parameter.size(arguments[1].toInt())));
     }
     if (arguments.size() > 1) return std::nullopt;
-    if (name == "dim" || name == "ndimension") return Var(parameter.dim());
-    if (name == "numel" || name == "nelement") return Var(parameter.numel());
+    if (traits.query == operators::ShapeQuery::Rank) return Var(parameter.dim());
+    if (traits.query == operators::ShapeQuery::Count) return Var(parameter.numel());
     return std::nullopt;
 }
 

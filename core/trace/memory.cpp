@@ -321,23 +321,21 @@ Var Memory::writeOut(OperatorCall call, const CellPtr& target) {
 /// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was.
 Var Memory::reform(OperatorCall call, const CellPtr& target) {
     refresh(target);
-    static const std::set<std::string, std::less<>> known{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_"};
+    const operators::Traits& traits = operators::traitsOf(call.domain, call.op);
     const std::string display = call.display;
-    if (!known.contains(graph::withoutOverload(call.op))) refuse(target->node, "is given another memory by " + display + ": not supported");
+    if (!keepsMemory(traits)) refuse(target->node, "is given another memory by " + display + ": not supported");
     if (target->slot) refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
     const Var result = record(call);
     if (!result.isProxy()) return result;
     OperatorCall view = call;
-    const std::string base(graph::withoutOverload(call.op));
-    view.op = base.substr(0, base.size() - 1) + call.op.substr(base.size());
-    if (base == "transpose_" || base == "swapaxes_" || base == "swapdims_") view.op = "transpose.int";
-    view.display = view.target = base.substr(0, base.size() - 1);
+    view.op = operators::outOfPlaceName(call.op);
+    view.display = view.target = operators::outOfPlaceName(graph::withoutOverload(call.op));
     CellPtr cell = makeCell(result.node());
     cell->base = target;
     cell->baseVersion = target->version;
     cell->cut = std::make_shared<const Cut>(Cut{std::move(view), {}, {}});
     cell->overlaps = target->overlaps;
-    if (isPacked(target->node) && keepsOrder(base.substr(0, base.size() - 1))) markPacked(result.node());
+    if (isPacked(target->node) && operators::keepsOrder(traits.form)) markPacked(result.node());
     std::vector<NodeId> names;
     for (const auto& [node, known] : m_cells) {
         if (known == target) names.push_back(node);
@@ -433,14 +431,14 @@ bool Memory::allPacked(const OperatorCall& call) const {
 void Memory::noteResult(const OperatorCall& call, Link link, const Var& result) {
     const bool hasBase = !call.arguments.empty() && call.arguments[0].isProxy();
     if (link == Link::None || !hasBase) {
-        const bool packed = makesPacked(call.op) || (keepsPacked(call.op) && allPacked(call));
+        const bool packed = makesPacked(call) || (keepsPacked(call) && allPacked(call));
         if (packed) visitProxies(result, [this](const Var& proxy) { markPacked(proxy.node()); });
         return;
     }
     const NodeId baseNode = call.arguments[0].node();
     const bool packedBase = isPacked(baseNode);
-    const bool packed = graph::withoutOverload(call.op) == "contiguous" ||
-                        (packedBase && (link == Link::Same || keepsOrder(call.op) || takesLeadingPart(call)));
+    const bool packed = operators::traitsOf(call.domain, call.op).form == operators::ViewForm::Contiguous ||
+                        (packedBase && (link == Link::Same || keepsOrder(call) || takesLeadingPart(call)));
     const CellPtr base = cellOf(baseNode);
     const bool isSure = link != Link::Conditional;
     if (result.isProxy()) {
@@ -461,7 +459,7 @@ void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& 
     } else {
         cell->perhaps.emplace_back(base, base->version);
     }
-    cell->overlaps = base->overlaps || (mayOverlap(call.op) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
+    cell->overlaps = base->overlaps || (mayOverlap(call) && m_tracer.mayRepeat(result.node(), call.arguments[0].node()));
     if (packed && !cell->overlaps) markPacked(result.node());
     bind(result.node(), cell);
 }

@@ -19,19 +19,23 @@ Var aten(std::string_view op, std::vector<Var> arguments) {
 }
 Var item(const Var& list, std::size_t index) { return list[Var(index)]; }
 
+using operators::ViewForm;
+
+ViewForm formOf(const OperatorCall& call) { return operators::traitsOf(call.domain, call.op).form; }
+
 /// The dimension that chunk, split and the like go along.
 Var dimensionOf(const OperatorCall& call) {
-    const std::string_view name = graph::withoutOverload(call.op);
-    if (name == "vsplit") return Var(0);
-    if (name == "dsplit") return Var(2);
-    const Var* given = call.argument(name == "unbind" ? 1 : 2, "dim");
+    const ViewForm form = formOf(call);
+    if (form == ViewForm::VerticalSplit) return Var(0);
+    if (form == ViewForm::DepthSplit) return Var(2);
+    const Var* given = call.argument(form == ViewForm::Unbind ? 1 : 2, "dim");
     return given && !given->isNone() ? *given : Var(0);
 }
 
 /// All parts joined again.
 Var joined(const OperatorCall& call, const Var& parts) {
-    const bool isUnbind = graph::withoutOverload(call.op) == "unbind";
-    if (graph::withoutOverload(call.op) == "hsplit") throw TraceError(TraceErrorKind::Runtime, "a write through hsplit is not supported; use split");
+    const bool isUnbind = formOf(call) == ViewForm::Unbind;
+    if (formOf(call) == ViewForm::HorizontalSplit) throw TraceError(TraceErrorKind::Runtime, "a write through hsplit is not supported; use split");
     return callFunction(Function{isUnbind ? "stack" : "cat", isUnbind ? "stack" : "cat", isUnbind ? "torch.stack" : "torch.cat"}, {parts, dimensionOf(call)});
 }
 
@@ -62,7 +66,11 @@ Var withPart(const OperatorCall& call, const Var& base, const Var& value) {
     return callFunction(Function{"slice_scatter", "slice_scatter", "torch.slice_scatter"}, behind(call, {base, value}), call.keywords);
 }
 
-bool isOneOf(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+/// view(x, dtype) shows the same bytes as other elements.
+bool isOtherType(const OperatorCall& call) {
+    const bool isSure = operators::traitsOf(call.domain, call.op).memory.sharing == graph::Sharing::View;
+    return isSure && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::Int;
+}
 
 }  // namespace
 
@@ -94,9 +102,9 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
     const WritesAsValues values;
     if (cut.positions) return aten("view_as", {callFunction(kSetItem, {flat(base), Var(*cut.positions), value}), base});
     const OperatorCall& call = cut.call;
-    const std::string_view name = graph::withoutOverload(call.op);
+    const operators::Traits& traits = operators::traitsOf(call.domain, call.op);
     if (keepsAll(call)) return value;
-    if (graph::memoryEffect(call.domain, call.op).isList) {
+    if (traits.memory.isList) {
         if (!cut.item) return joined(call, value);
         const Var parts = call.on(base);
         std::vector<Var> items = parts.isProxy() ? std::vector<Var>{} : parts.iterate();
@@ -104,31 +112,32 @@ Var putBack(const Cut& cut, const Var& base, const Var& value) {
         items.at(*cut.item) = value;
         return joined(call, Var::list(std::move(items)));
     }
-    if (name == "getitem") return callFunction(kSetItem, {base, call.arguments.at(1), value});
-    if (name == "getattr") {
+    if (traits.opClass == operators::OpClass::GetAttr) {
         const std::string attribute = call.arguments.at(1).value().toString();
-        if (attribute == "T") return value.attr("T");
-        if (attribute == "mT") return aten("transpose.int", {value, -2, -1});
+        if (operators::traitsOf("aten", operators::operatorOfAttribute(attribute)).form == ViewForm::Transpose) return value.attr(attribute);
     }
-    if (name == "slice") return withPart(call, base, value);
-    if (name == "narrow") {
-        const Var start = *call.argument(2, "start");
-        return aten("slice_scatter", {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
+    switch (traits.form) {
+        case ViewForm::Index: return callFunction(kSetItem, {base, call.arguments.at(1), value});
+        case ViewForm::Slice: return withPart(call, base, value);
+        case ViewForm::Narrow: {
+            const Var start = *call.argument(2, "start");
+            return aten("slice_scatter", {base, value, *call.argument(1, "dim"), start, start + *call.argument(3, "length")});
+        }
+        case ViewForm::Select: return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});
+        case ViewForm::Diagonal:
+            return callFunction(Function{"diagonal_scatter", "diagonal_scatter", "torch.diagonal_scatter"}, behind(call, {base, value}), call.keywords);
+        case ViewForm::Transpose: return call.on(value);
+        case ViewForm::Permute: return aten("permute", {value, Var(inverseOf(*call.argument(1, "dims")))});
+        case ViewForm::MoveDim: return aten(call.op, {value, *call.argument(2, "destination"), *call.argument(1, "source")});
+        case ViewForm::AsReal: return aten("view_as_complex", {value});
+        case ViewForm::AsComplex: return aten("view_as_real", {value});
+        case ViewForm::NewShape:
+            if (isOtherType(call)) throw TraceError(TraceErrorKind::Runtime, "a write through a view with another element type is not supported");
+            return aten("view_as", {value, base});
+        case ViewForm::Expand: return aten("view_as", {value, base});  // one that repeats none
+        default: break;
     }
-    if (name == "select") return aten("select_scatter", {base, value, *call.argument(1, "dim"), *call.argument(2, "index")});
-    if (name == "diagonal") return callFunction(Function{"diagonal_scatter", "diagonal_scatter", "torch.diagonal_scatter"}, behind(call, {base, value}), call.keywords);
-    if (isOneOf(name, {"transpose", "swapaxes", "swapdims", "t", "numpy_T", "mT"})) return call.on(value);
-    if (name == "permute") return aten("permute", {value, Var(inverseOf(*call.argument(1, "dims")))});
-    if (isOneOf(name, {"movedim", "moveaxis"})) {
-        return aten(call.op, {value, *call.argument(2, "destination"), *call.argument(1, "source")});
-    }
-    if (name == "view_as_real") return aten("view_as_complex", {value});
-    if (name == "view_as_complex") return aten("view_as_real", {value});
-    if (name == "view" && call.arguments.size() > 1 && call.arguments[1].kind() == Var::Kind::Value && call.arguments[1].value().kind() == ValueKind::Int) {
-        throw TraceError(TraceErrorKind::Runtime, "a write through a view with another element type is not supported");
-    }
-    // The same elements in the same order: view, reshape, flatten, squeeze, unsqueeze, unflatten, expand that repeats none.
-    if (keepsOrder(name) || isOneOf(name, {"expand", "expand_as", "broadcast_to"})) return aten("view_as", {value, base});
+    if (operators::keepsOrder(traits.form)) return aten("view_as", {value, base});
     throw TraceError(TraceErrorKind::Runtime, "a write in place through " + call.display + " is not supported");
 }
 

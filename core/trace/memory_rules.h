@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "core/operators/traits.h"
 
 namespace sonde::trace {
 
@@ -25,14 +26,16 @@ Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
 /// Of a view: all elements as they are (detach).
 bool keepsAll(const OperatorCall& call);
 /// Of a view: several elements may be one place in memory (expand), so that PyTorch refuses to write to it.
-bool mayOverlap(std::string_view op);
+bool mayOverlap(const OperatorCall& call);
 /// Of a view: the elements of the argument in the same order, in another shape.
-bool keepsOrder(std::string_view op);
+bool keepsOrder(const OperatorCall& call);
 /// Of a view: the part is packed in row-major order if the argument is.
 bool takesLeadingPart(const OperatorCall& call);
+/// Of what gives its argument another shape in place: the same memory seen in that shape (unsqueeze_, t_).
+bool keepsMemory(const operators::Traits& traits);
 /// An operator without views whose result is packed in row-major order if all its arguments are.
-bool keepsPacked(std::string_view op);
+bool keepsPacked(const OperatorCall& call);
 /// The operator's result is always packed in row-major order.
-bool makesPacked(std::string_view op);
+bool makesPacked(const OperatorCall& call);
 
 }  // namespace sonde::trace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/traits.h"
+#include "core/operators/names.h"
 #include "core/trace/at_once.h"
 #include "core/trace/memory.h"
 #include "core/trace/tracer.h"
@@ -56,18 +58,20 @@ std::optional<ValueKind> Tracer::kindOf(NodeId node) const {
     if (known.constant) return known.constant->kind();
     if (known.type.kind) return known.type.kind;
     const Expr& expr = m_graph->expr(known.producer);
-    if (expr.op.name == "size.int" || (expr.op.domain == "prim" && expr.op.name == "len")) return ValueKind::Int;
+    const operators::Traits& traits = graph::traitsOf(expr);
+    const bool isOne = traits.opClass == operators::OpClass::Shape && operators::overloadOf(expr.op.name) == "int";
+    if (isOne || traits.query == operators::ShapeQuery::Length) return ValueKind::Int;
     if (expr.op.domain != "prim" || expr.arguments.empty()) return std::nullopt;
     const auto producerOf = [&](const Argument& argument) { return argument.kind == Argument::Kind::Node ? &m_graph->expr(m_graph->node(argument.node).producer) : nullptr; };
-    if (expr.op.name == "getitem") {
+    if (traits.form == operators::ViewForm::Index) {
         // x.shape[i], x.size()[i]
         const Expr* list = producerOf(expr.arguments.front());
-        const bool isShape = list && (list->op.name == "size" || (list->op.name == "getattr" && list->arguments.size() > 1 &&
+        const bool isShape = list && (graph::traitsOf(*list).opClass == operators::OpClass::Shape ||
+                                      (graph::traitsOf(*list).opClass == operators::OpClass::GetAttr && list->arguments.size() > 1 &&
                                                                    list->arguments[1].kind == Argument::Kind::Constant && list->arguments[1].constant.text() == "'shape'"));
         return isShape ? std::optional(ValueKind::Int) : std::nullopt;
     }
-    static constexpr std::string_view kArithmetic[] = {"add", "sub", "mul", "floordiv", "mod", "neg"};
-    if (std::ranges::find(kArithmetic, expr.op.name) == std::end(kArithmetic)) return std::nullopt;
+    if (!traits.is(operators::Trait::KeepsInts)) return std::nullopt;
     for (const Argument& argument : expr.arguments) {
         const auto kind = argument.kind == Argument::Kind::Node       ? kindOf(argument.node)
                           : argument.kind == Argument::Kind::Constant ? std::optional(argument.constant.kind())

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/graph/guard.h"
+#include "core/operators/names.h"
+#include "core/operators/traits.h"
 #include "core/trace/guard_sentence.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
@@ -31,15 +33,16 @@ std::optional<SizeQuery> queryOf(const TracedNode& node) {
     if (expr.args().empty() || expr.args()[0].kind != Operand::Kind::Node) return std::nullopt;
     const TracedNode& of = *expr.args()[0].node;
     const std::string& op = expr.operation().op.name;
+    const operators::Traits& traits = operators::traitsOf(expr.operation().op.domain, op);
     const Operand* argument = expr.args().size() > 1 ? &expr.args()[1] : nullptr;
     const bool isPlain = argument && argument->kind == Operand::Kind::Constant;
     if (expr.kind() == Kind::Apply && !of.isNumber()) {
-        if (op == "size.int" && isPlain) return SizeQuery{"size(" + pythonText(argument->constant) + ')', &of};
-        if (op == "size") return SizeQuery{"shape", &of};
-        if (op == "len") return SizeQuery{"size(0)", &of};
+        if (traits.opClass == operators::OpClass::Shape && operators::overloadOf(op) == "int" && isPlain) return SizeQuery{"size(" + pythonText(argument->constant) + ')', &of};
+        if (traits.opClass == operators::OpClass::Shape) return SizeQuery{"shape", &of};
+        if (traits.query == operators::ShapeQuery::Length) return SizeQuery{"size(0)", &of};
         return SizeQuery{op.substr(0, op.find('.')) + "()", &of};
     }
-    if (op == "getitem" && isPlain && of.isNumber()) {
+    if (traits.form == operators::ViewForm::Index && isPlain && of.isNumber()) {
         const auto whole = queryOf(of);
         if (whole && whole->question == "shape") return SizeQuery{"size(" + pythonText(argument->constant) + ')', whole->tensor};
     }
@@ -100,13 +103,13 @@ bool isFixed(const TracedNode& node) { return node.expr().kind() == Kind::GetAtt
 }  // namespace
 
 bool isSizeQuery(const graph::OpKey& op, const std::vector<Var>& arguments) {
-    if (op.domain == "prim" && op.name == "getattr") {
+    const operators::Traits& traits = operators::traitsOf(op.domain, op.name);
+    if (traits.opClass == operators::OpClass::GetAttr) {
         if (arguments.size() != 2 || arguments[1].kind() != Var::Kind::Value || arguments[1].value().kind() != ValueKind::String) return false;
         const std::string& name = arguments[1].value().toString();
         return name == "shape" || name == "ndim";
     }
-    constexpr std::string_view kQueries[] = {"size", "dim", "ndim", "ndimension", "numel", "nelement", "len", "sym_size", "sym_numel"};
-    return std::ranges::find(kQueries, std::string_view(op.name).substr(0, op.name.find('.'))) != std::end(kQueries);
+    return traits.query != operators::ShapeQuery::None;
 }
 
 bool TracedModuleTracer::isNumber(NodeId node) const {

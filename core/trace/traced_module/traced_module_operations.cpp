@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/operators/traits.h"
 #include "core/trace/traced_module/traced_module_tracer.h"
 
 namespace sonde::trace {
@@ -93,7 +94,7 @@ Var TracedModuleTracer::numberOutput(TracedExpr& expr, const Value& result, cons
 
 /// However it was asked (`x.shape`, `x.size()`, `len(x)`), it is an Apply of the operator that answers it.
 Var TracedModuleTracer::recordSizeQuery(graph::OpKey op, std::vector<Var> arguments, Keywords keywords) {
-    if (op.name == "getattr") {
+    if (operators::traitsOf(op.domain, op.name).opClass == operators::OpClass::GetAttr) {
         op = {"aten", arguments[1].value().toString() == "shape" ? "size" : "dim", 0};
         arguments.resize(1);
     }
