@@ -1,13 +1,14 @@
 #include "core/io/torchscript/dense.h"
 
 #include <algorithm>
-#include <set>
+
+#include "core/operators/traits.h"
 
 namespace sonde::io::script {
 
-namespace {
+using operators::ViewForm;
 
-using Names = std::set<std::string, std::less<>>;
+namespace {
 
 bool isNumber(const ScriptValue& value, std::int64_t number) {
     const Var* plain = value.plain();
@@ -31,26 +32,26 @@ bool allDense(const std::vector<ScriptValue>& arguments) {
 bool isDense(const ScriptValue& value) { return value.cell() && value.cell()->isDense; }
 
 bool givesDense(const std::string& op, const std::vector<ScriptValue>& arguments) {
-    static const Names fresh{"zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "eye", "tensor", "scalar_tensor",
-                             "new_zeros", "new_ones", "new_full", "new_empty"};
-    static const Names elementwise{"clone", "zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like", "add", "sub", "rsub", "mul", "div",
-                                   "pow", "neg", "abs", "exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "relu6", "gelu", "silu",
-                                   "leaky_relu", "elu", "hardtanh", "hardswish", "hardsigmoid", "softplus", "clamp", "clamp_min", "clamp_max", "minimum",
-                                   "maximum", "where", "masked_fill", "softmax", "log_softmax", "cat", "stack", "cumsum"};
-    static const Names sameOrder{"view", "reshape", "flatten", "ravel", "unflatten", "view_as", "reshape_as", "squeeze", "unsqueeze", "detach", "alias",
-                                 "positive", "lift_fresh"};
-    if (fresh.contains(op)) return true;
+    const operators::Traits& traits = operators::traitsOf("aten", op);
+    if (traits.density == operators::Density::Always) return true;
     if (arguments.empty()) return false;
     // Memory formats other than the plain one have a number after the tensor.
-    if (op == "contiguous") return isOrOmitted(arguments, 1, 0);
-    if (op == "clone") return arguments.size() == 1 ? isDense(arguments[0]) : isNumber(arguments[1], 0) || (arguments[1].isNone() && isDense(arguments[0]));
-    if (elementwise.contains(op)) return allDense(arguments);
+    if (traits.form == ViewForm::Contiguous) return isOrOmitted(arguments, 1, 0);
+    if (traits.opClass == operators::OpClass::Clone) {
+        return arguments.size() == 1 ? isDense(arguments[0]) : isNumber(arguments[1], 0) || (arguments[1].isNone() && isDense(arguments[0]));
+    }
+    if (traits.density == operators::Density::LikeArguments) return allDense(arguments);
     if (!isDense(arguments[0])) return false;
-    if (sameOrder.contains(op)) return true;
-    if (op == "select" || op == "unbind") return isOrOmitted(arguments, 1, 0);
-    if (op == "slice") return isOrOmitted(arguments, 1, 0) && isOrOmitted(arguments, 4, 1);
-    if (op == "narrow") return isOrOmitted(arguments, 1, 0);
-    return (op == "chunk" || op == "split" || op == "split_with_sizes") && isOrOmitted(arguments, 2, 0);
+    switch (traits.form) {
+        case ViewForm::Same: return true;
+        case ViewForm::Select:
+        case ViewForm::Unbind:
+        case ViewForm::Narrow: return isOrOmitted(arguments, 1, 0);
+        case ViewForm::Slice: return isOrOmitted(arguments, 1, 0) && isOrOmitted(arguments, 4, 1);
+        case ViewForm::Chunk:
+        case ViewForm::Split: return isOrOmitted(arguments, 2, 0);
+        default: return operators::keepsOrder(traits.form);
+    }
 }
 
 }  // namespace sonde::io::script

@@ -1,9 +1,9 @@
 #include "core/io/torchscript/known_rank.h"
 
 #include <algorithm>
-#include <set>
-#include <string>
 
+#include "core/graph/traits.h"
+#include "core/operators/names.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::io::script {
@@ -18,28 +18,10 @@ namespace {
 
 constexpr int kMaxDepth = 400;
 
-std::string baseName(const std::string& op) {
-    std::string name = op.substr(0, op.find('.'));
-    if (name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) name.pop_back();
-    return name;
-}
-
-bool keepsRank(const std::string& name) {
-    static const std::set<std::string, std::less<>> names{
-        "relu", "relu6", "gelu", "silu", "mish", "elu", "selu", "celu", "hardswish", "hardsigmoid", "hardtanh", "leaky_relu", "prelu", "rrelu",
-        "sigmoid", "tanh", "softplus", "softmax", "log_softmax", "exp", "log", "sqrt", "neg", "abs", "clamp", "floor", "pow", "dropout", "feature_dropout",
-        "batch_norm", "instance_norm", "group_norm", "layer_norm", "local_response_norm", "contiguous", "to", "clone", "detach", "linear", "pad",
-        "constant_pad_nd", "reflection_pad2d", "replication_pad2d", "permute", "transpose", "roll", "flip", "cumsum", "masked_fill", "slice", "narrow",
-        "copy", "fill", "zero", "zeros_like", "ones_like", "index_put", "expand_as", "channel_shuffle"};
-    return names.contains(name);
-}
-
-/// conv2d, max_pool2d, upsample_bilinear2d: batch, channels and so many.
-std::optional<std::int64_t> rankInName(const std::string& name) {
-    if (name.size() < 2 || name.back() != 'd' || name[name.size() - 2] < '1' || name[name.size() - 2] > '3') return std::nullopt;
-    const bool isSpatial = name.starts_with("conv") || name.find("pool") != std::string::npos || name.starts_with("upsample_");
-    return isSpatial ? std::optional<std::int64_t>(name[name.size() - 2] - '0' + 2) : std::nullopt;
-}
+using operators::OpClass;
+using operators::Trait;
+using operators::Traits;
+using operators::ViewForm;
 
 class RankFinder {
   public:
@@ -76,18 +58,22 @@ class RankFinder {
     std::optional<std::int64_t> ofResult(const Expr& maker, int depth) const {
         if (maker.arguments.empty()) return std::nullopt;
         const Argument& first = maker.arguments.front();
-        const std::string name = baseName(maker.op.name);
-        if (const auto rank = rankInName(name)) return rank;
-        if (name == "_convolution" || name == "convolution") return maker.arguments.size() > 1 ? of(maker.arguments[1], depth + 1) : std::nullopt;
-        if (name == "setitem" || keepsRank(name)) return of(first, depth + 1);
-        if (name == "unsqueeze") return plus(of(first, depth + 1), 1);
-        if ((name == "view" || name == "reshape") && maker.arguments.size() == 2 && maker.arguments[1].kind == Argument::Kind::List) {
-            return static_cast<std::int64_t>(maker.arguments[1].items.size());
+        const Traits& traits = graph::traitsOf(maker);
+        // conv2d, max_pool2d, upsample_bilinear2d: batch, channels and so many.
+        if (traits.spatialDims > 0) return traits.spatialDims + 2;
+        if (traits.opClass == OpClass::Conv) return maker.arguments.size() > 1 ? of(maker.arguments[1], depth + 1) : std::nullopt;
+        const bool hasSizes = maker.arguments.size() == 2 && maker.arguments[1].kind == Argument::Kind::List;
+        const bool listsSizes = hasSizes && (traits.form == ViewForm::NewShape || traits.form == ViewForm::Expand);
+        if (listsSizes) return static_cast<std::int64_t>(maker.arguments[1].items.size());
+        // expand_as(x, y)
+        if (traits.form == ViewForm::Expand) return maker.arguments.size() == 2 ? of(maker.arguments[1], depth + 1) : std::nullopt;
+        if (traits.form == ViewForm::Unsqueeze) return plus(of(first, depth + 1), 1);
+        if (traits.opClass == OpClass::Concat || traits.opClass == OpClass::Stack) {
+            if (first.kind != Argument::Kind::List || first.items.empty()) return std::nullopt;
+            return plus(of(first.items.front(), depth + 1), traits.opClass == OpClass::Stack ? 1 : 0);
         }
-        if ((name == "cat" || name == "stack") && first.kind == Argument::Kind::List && !first.items.empty()) {
-            return plus(of(first.items.front(), depth + 1), name == "stack" ? 1 : 0);
-        }
-        if (name == "add" || name == "sub" || name == "mul" || name == "div" || name == "truediv") return ofPair(maker, depth);
+        if (traits.is(Trait::KeepsRank)) return of(first, depth + 1);
+        if (traits.is(Trait::Broadcasts) && traits.opClass != OpClass::Where) return ofPair(maker, depth);
         return std::nullopt;
     }
 
@@ -121,13 +107,14 @@ bool isSizeList(const trace::Var& var) {
     NodeId node = var.node();
     for (int depth = 0; depth < kMaxDepth; ++depth) {
         const Expr& maker = graph.expr(graph.node(node).producer);
-        if (maker.op.name == "size") return true;
+        const Traits& traits = graph::traitsOf(maker);
+        if (traits.opClass == OpClass::Shape && operators::overloadOf(maker.op.name).empty()) return true;
         if (maker.op.domain != "prim" || maker.arguments.size() != 2 || maker.arguments[0].kind != Argument::Kind::Node) return false;
-        if (maker.op.name == "getattr") {
+        if (traits.opClass == OpClass::GetAttr) {
             const Argument& name = maker.arguments[1];
             return name.kind == Argument::Kind::Constant && name.constant.kind() == tensor::ValueKind::String && name.constant.toString() == "shape";
         }
-        if (maker.op.name != "getitem" || maker.arguments[1].kind != Argument::Kind::Slice) return false;
+        if (traits.form != ViewForm::Index || maker.arguments[1].kind != Argument::Kind::Slice) return false;
         node = maker.arguments[0].node;
     }
     return false;

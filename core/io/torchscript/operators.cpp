@@ -8,6 +8,7 @@
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/number_nodes.h"
 #include "core/io/torchscript/views.h"
+#include "core/operators/traits.h"
 #include "core/ops/registry/registry.h"
 #include "core/trace/error.h"
 #include "core/trace/record.h"
@@ -123,12 +124,6 @@ std::string_view mathOperator(const std::string& name) {
     return found == names.end() ? std::string_view{} : found->second;
 }
 
-/// Changes how a tensor is seen, not what is in it.
-bool changesForm(const std::string& name) {
-    static const std::set<std::string, std::less<>> names{"unsqueeze_", "squeeze_", "t_", "transpose_", "swapaxes_", "swapdims_", "as_strided_", "resize_", "set_"};
-    return names.contains(name);
-}
-
 void markDense(const ScriptValue& result) {
     if (TensorCell* cell = result.cell()) cell->isDense = true;
     if (!result.list()) return;
@@ -204,8 +199,10 @@ ScriptValue callOperator(const std::string& name, std::vector<ScriptValue> argum
     const Var made = record(name, arguments, keywords);
     const auto* receiver = arguments.empty() ? nullptr : arguments.front().as<std::shared_ptr<TensorCell>>();
     if (receiver && name.size() > 1 && name.ends_with('_') && !name.ends_with("__")) {
-        if (name == "detach_" || name == "requires_grad_") return arguments.front();
-        if (changesForm(name)) reform(*receiver, made);
+        const operators::Traits& traits = operators::traitsOf("aten", name);
+        if (traits.form == operators::ViewForm::Same) return arguments.front();
+        // Changes how a tensor is seen, not what is in it.
+        if (traits.memory.reforms) reform(*receiver, made);
         else write(**receiver, made);
         return arguments.front();
     }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "core/graph/memory.h"
 #include "core/io/torchscript/dense.h"
@@ -19,6 +18,7 @@
 
 namespace sonde::io::script {
 
+using operators::ViewForm;
 using tensor::ValueKind;
 using trace::TraceError;
 using trace::TraceErrorKind;
@@ -31,6 +31,26 @@ using Step = std::shared_ptr<const ViewStep>;
 
 Step makeStep(ViewStep::Kind kind, std::string name = {}, std::vector<Var> arguments = {}, std::size_t item = 0) {
     return std::make_shared<const ViewStep>(ViewStep{kind, std::move(name), std::move(arguments), item});
+}
+
+ViewForm formOf(const ViewStep& step) { return operators::traitsOf("aten", step.name).form; }
+
+/// A write to the view can be put into its base by an operator: see put().
+bool canBePut(ViewForm form) {
+    if (operators::keepsOrder(form)) return form != ViewForm::AtLeast;
+    switch (form) {
+        case ViewForm::Transpose:
+        case ViewForm::Permute:
+        case ViewForm::MoveDim:
+        case ViewForm::Narrow:
+        case ViewForm::Slice:
+        case ViewForm::Select:
+        case ViewForm::Diagonal:
+        case ViewForm::AsReal:
+        case ViewForm::AsComplex:
+        case ViewForm::Expand: return true;
+        default: return false;
+    }
 }
 
 bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int; }
@@ -52,14 +72,14 @@ std::vector<Var> partsFor(std::int64_t dim, Var part) {
 constexpr std::int64_t kMaxRank = 64;
 
 /// The parts of slice(x, dim, start, end, step), select(x, dim, index), narrow(x, dim, start, length).
-std::optional<std::vector<Var>> indexParts(const std::string& op, const std::vector<Var>& in) {
+std::optional<std::vector<Var>> indexParts(ViewForm form, const std::vector<Var>& in) {
     const Var dimension = in.empty() ? Var(0) : in[0];
     if (!isWhole(dimension) || dimension.toInt() > kMaxRank || dimension.toInt() < -kMaxRank) return std::nullopt;
     const auto bound = [&](std::size_t i, std::int64_t otherwise) {
         return i >= in.size() || (isWhole(in[i]) && in[i].toInt() == otherwise) ? Var() : in[i];
     };
-    if (op == "select") return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
-    if (op == "narrow") {
+    if (form == ViewForm::Select) return in.size() == 2 ? std::optional(partsFor(dimension.toInt(), in[1])) : std::nullopt;
+    if (form == ViewForm::Narrow) {
         if (in.size() != 3 || !isWhole(in[1]) || !isWhole(in[2])) return std::nullopt;
         return partsFor(dimension.toInt(), Var::slice(in[1], Var(in[1].toInt() + in[2].toInt()), {}));
     }
@@ -92,10 +112,11 @@ Var call(const std::string& name, std::vector<Var> arguments) {
 std::vector<Var> itemParts(const ViewStep& step, const Var& base) {
     const Var item(static_cast<std::int64_t>(step.item));
     const std::vector<Var>& in = step.arguments;
-    const std::size_t dimAt = step.name == "unbind" ? 0 : 1;
+    const ViewForm form = formOf(step);
+    const std::size_t dimAt = form == ViewForm::Unbind ? 0 : 1;
     const Var dim = in.size() > dimAt ? in[dimAt] : Var(0);
     if (!isWhole(dim) || dim.toInt() > kMaxRank || dim.toInt() < -kMaxRank) throw TraceError(TraceErrorKind::Runtime, step.name + " along a dimension that only a run knows");
-    if (step.name == "unbind") return partsFor(dim.toInt(), item);
+    if (form == ViewForm::Unbind) return partsFor(dim.toInt(), item);
     if (in[0].kind() == Var::Kind::List || (in[0].kind() == Var::Kind::Value && in[0].value().isListLike())) {
         const std::vector<Var> lengths = in[0].iterate();
         Var start(0);
@@ -103,7 +124,7 @@ std::vector<Var> itemParts(const ViewStep& step, const Var& base) {
         return partsFor(dim.toInt(), Var::slice(start, start + lengths.at(std::min(step.item, lengths.size() - 1))));
     }
     Var length = in[0];
-    if (step.name == "chunk") {
+    if (form == ViewForm::Chunk) {
         const Var extent = call("size", {base, dim});
         length = floordiv(extent + in[0] - Var(1), in[0]);
     }
@@ -123,6 +144,19 @@ Var cut(const ViewStep& step, const Var& base) {
     return call(step.name, std::move(arguments));
 }
 
+std::vector<std::int64_t> inverseOf(const Var& permutation) {
+    const std::vector<Var> dims = permutation.iterate();
+    const auto rank = static_cast<std::int64_t>(dims.size());
+    std::vector<std::int64_t> inverse(dims.size());
+    for (std::int64_t i = 0; i < rank; ++i) {
+        const std::int64_t dim = dims[static_cast<std::size_t>(i)].toInt();
+        const std::int64_t at = dim < 0 ? dim + rank : dim;
+        if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
+        inverse[static_cast<std::size_t>(at)] = i;
+    }
+    return inverse;
+}
+
 /// The base with the view replaced by `value`.
 Var put(const ViewStep& step, const Var& base, const Var& value) {
     switch (step.kind) {
@@ -136,31 +170,18 @@ Var put(const ViewStep& step, const Var& base, const Var& value) {
         first.insert(first.end(), in.begin(), in.end());
         return first;
     };
-    if (step.name == "transpose" || step.name == "swapaxes" || step.name == "swapdims" || step.name == "t" || step.name == "numpy_T" || step.name == "mT") {
-        return call(step.name, with({value}));
+    switch (formOf(step)) {
+        case ViewForm::Transpose: return call(step.name, with({value}));
+        case ViewForm::Permute: return call("permute", {value, Var(inverseOf(in.at(0)))});
+        case ViewForm::MoveDim: return call(step.name, {value, in.at(1), in.at(0)});
+        case ViewForm::Narrow: return call("slice_scatter", {base, value, in.at(0), in.at(1), in.at(1) + in.at(2)});
+        case ViewForm::Slice: return call("slice_scatter", with({base, value}));
+        case ViewForm::Diagonal: return call("diagonal_scatter", with({base, value}));
+        case ViewForm::AsReal: return call("view_as_complex", {value});
+        case ViewForm::AsComplex: return call("view_as_real", {value});
+        case ViewForm::Expand: throw TraceError(TraceErrorKind::Runtime, "in-place change of a tensor whose elements share memory");
+        default: return call("view_as", {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
     }
-    if (step.name == "permute") {
-        const std::vector<Var> dims = in.at(0).iterate();
-        const auto rank = static_cast<std::int64_t>(dims.size());
-        std::vector<std::int64_t> inverse(dims.size());
-        for (std::int64_t i = 0; i < rank; ++i) {
-            const std::int64_t dim = dims[static_cast<std::size_t>(i)].toInt();
-            const std::int64_t at = dim < 0 ? dim + rank : dim;
-            if (at < 0 || at >= rank) throw TraceError(TraceErrorKind::Value, "permute() got a dimension that is not there");
-            inverse[static_cast<std::size_t>(at)] = i;
-        }
-        return call("permute", {value, Var(inverse)});
-    }
-    if (step.name == "movedim" || step.name == "moveaxis") return call(step.name, {value, in.at(1), in.at(0)});
-    if (step.name == "narrow") return call("slice_scatter", {base, value, in.at(0), in.at(1), in.at(1) + in.at(2)});
-    if (step.name == "slice") return call("slice_scatter", with({base, value}));
-    if (step.name == "diagonal") return call("diagonal_scatter", with({base, value}));
-    if (step.name == "view_as_real") return call("view_as_complex", {value});
-    if (step.name == "view_as_complex") return call("view_as_real", {value});
-    if (step.name == "expand" || step.name == "expand_as") {
-        throw TraceError(TraceErrorKind::Runtime, "in-place change of a tensor whose elements share memory");
-    }
-    return call("view_as", {value, base});  // view, reshape, squeeze, unsqueeze, unflatten: the same elements in the same order
 }
 
 /// A pending write with the value of a view of that path, put in level by level.
@@ -179,33 +200,33 @@ Var putAlong(const std::vector<Step>& path, std::size_t level, const Var& base, 
 }  // namespace
 
 bool mayBeView(const std::string& op, const std::vector<ScriptValue>& arguments) {
-    const bool trains = op.ends_with("dropout") && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
-    const graph::Sharing sharing = graph::memoryEffect("aten", op).sharing;
-    return !trains && (sharing == graph::Sharing::View || sharing == graph::Sharing::MaybeView);
+    const operators::Traits& traits = operators::traitsOf("aten", op);
+    const bool trains = traits.is(operators::Trait::Random) && arguments.size() >= 3 && arguments[2].isNumber() && truth(arguments[2]);
+    return !trains && traits.mayBeView();
 }
 
 Step viewStep(const std::string& op, const std::vector<ScriptValue>& arguments) {
-    static const std::set<std::string, std::less<>> sure{
-        "view", "transpose", "t", "permute", "squeeze", "unsqueeze", "expand", "expand_as", "narrow", "movedim", "moveaxis", "unflatten", "view_as",
-        "diagonal", "swapaxes", "swapdims", "numpy_T", "mT", "view_as_real", "view_as_complex", "slice", "select"};
-    if (op == "detach" || op == "alias" || op == "positive" || op == "lift_fresh" || op.ends_with("dropout")) return makeStep(ViewStep::Kind::Same);
+    const operators::Traits& traits = operators::traitsOf("aten", op);
+    const ViewForm form = traits.form;
+    if (form == ViewForm::Same || (traits.is(operators::Trait::Random) && traits.mayBeView())) return makeStep(ViewStep::Kind::Same);
     const bool dense = !arguments.empty() && isDense(arguments[0]);
-    if (op == "contiguous" && dense && givesDense(op, arguments)) return makeStep(ViewStep::Kind::Same);
-    const bool isItem = op == "chunk" || op == "split" || op == "split_with_sizes" || op == "unbind";
-    const bool isReshape = dense && (op == "reshape" || op == "flatten" || op == "ravel" || op == "reshape_as");
-    if (!isItem && !isReshape && !sure.contains(op)) return nullptr;
+    if (form == ViewForm::Contiguous && dense && givesDense(op, arguments)) return makeStep(ViewStep::Kind::Same);
+    const bool isItem = operators::cutsList(form);
+    const bool isSure = canBePut(form) && traits.memory.sharing == graph::Sharing::View;
+    const bool isReshape = dense && operators::keepsOrder(form);
+    if (!isItem && !isReshape && !isSure) return nullptr;
     std::vector<Var> rest;
     for (std::size_t i = 1; i < arguments.size(); ++i) rest.push_back(toVar(withoutNodes(arguments[i])));
     if (isItem) return makeStep(ViewStep::Kind::Item, op, std::move(rest));
-    if (op == "slice" || op == "select" || op == "narrow") {
-        if (auto parts = indexParts(op, rest)) {
+    if (operators::cutsPart(form)) {
+        if (auto parts = indexParts(form, rest)) {
             if (std::ranges::all_of(*parts, isEverything)) return makeStep(ViewStep::Kind::Same);
             return makeStep(ViewStep::Kind::Index, {}, std::move(*parts));
         }
-        if (op == "select") return nullptr;
+        if (form == ViewForm::Select) return nullptr;
     }
     // view(x, dtype) keeps the bytes, not the elements.
-    if (op == "view" && (rest.size() != 1 || isWhole(rest[0]))) return nullptr;
+    if (form == ViewForm::NewShape && isSure && (rest.size() != 1 || isWhole(rest[0]))) return nullptr;
     return makeStep(ViewStep::Kind::Call, op, std::move(rest));
 }
 
