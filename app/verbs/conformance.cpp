@@ -11,6 +11,7 @@
 #include "core/analysis/conformance.h"
 #include "core/document/document.h"
 #include "core/exec/run.h"
+#include "core/graph/traits.h"
 #include "core/io/onnx/value_file.h"
 
 namespace sonde::app {
@@ -64,9 +65,10 @@ bool isRandom(const graph::InternalGraph& graph) {
         const graph::ExprId id(i);
         if (graph.isErased(id)) continue;
         const graph::Expr& expr = graph.expr(id);
-        if (expr.op.name == "Bernoulli" || expr.op.name == "Multinomial" || expr.op.name.starts_with("Random")) return true;
+        const operators::Traits& traits = graph::traitsOf(expr);
         // Dropout draws when it is told to train.
-        if (expr.op.name == "Dropout" && expr.inputs.size() > 2) return true;
+        const bool draws = traits.opClass != operators::OpClass::Dropout || expr.inputs.size() > 2;
+        if (traits.is(operators::Trait::Random) && draws) return true;
     }
     return false;
 }

@@ -11,6 +11,7 @@
 #include "app/verbs/options.h"
 #include "core/document/dump.h"
 #include "core/exec/run.h"
+#include "core/graph/traits.h"
 
 namespace sonde::app {
 
@@ -68,7 +69,7 @@ base::Result<int> checkDump(const DumpVerbOptions& options) {
         for (std::size_t k = 0; k < recording.outputs.size() && k < file.graph->outputs().size(); ++k) {
             const graph::Node& node = file.graph->node(file.graph->outputs()[k]);
             const graph::Expr& expr = file.graph->expr(node.producer);
-            if (expr.op.name != "AssertEqual" || !recording.outputs[k].isTensor()) continue;
+            if (!graph::traitsOf(expr).is(operators::Trait::ReturnsError) || !recording.outputs[k].isTensor()) continue;
             fmt::print("AssertEqual: err={:g} (name={} id={})\n", recording.outputs[k].tensor().toDouble(0), expr.attributes.getString("name", ""), node.id.index());
         }
     }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/base/count_text.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis {
 
@@ -305,20 +306,23 @@ class Finder {
 
     // ---- Names ----
 
-    bool anyOp(const Item& item, const std::function<bool(const std::string&)>& test) const {
+    bool anyOp(const Item& item, const std::function<bool(const operators::Traits&)>& test) const {
         for (std::size_t i = item.first; i <= item.last; ++i) {
-            if (test(op(i).op.name)) return true;
+            if (test(graph::traitsOf(op(i)))) return true;
         }
         return false;
     }
 
     std::string nameOf(const Item& item) const {
-        const bool attends = anyOp(item, [](const std::string& name) { return name == "Softmax" || name.find("Attention") != std::string::npos; });
-        const bool convolves = anyOp(item, [](const std::string& name) { return name.find("Conv") != std::string::npos; });
-        const bool multiplies = anyOp(item, [](const std::string& name) { return name.find("MatMul") != std::string::npos || name == "Gemm"; });
+        using operators::OpClass;
+        using operators::Trait;
+        using operators::Traits;
+        const bool attends = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Attends); });
+        const bool convolves = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Convolves); });
+        const bool multiplies = anyOp(item, [](const Traits& traits) { return traits.is(Trait::Multiplies); });
         if (item.kind == Item::Kind::Segment) {
-            const bool normalises = anyOp(item, [](const std::string& name) { return name == "ReduceMean"; }) &&
-                                    anyOp(item, [](const std::string& name) { return name == "Sqrt"; });
+            const bool normalises = anyOp(item, [](const Traits& traits) { return traits.opClass == OpClass::Mean; }) &&
+                                    anyOp(item, [](const Traits& traits) { return traits.opClass == OpClass::Sqrt; });
             if (convolves) return "block";
             if (multiplies) return attends ? "attention" : "mlp";
             return normalises ? "norm" : "block";

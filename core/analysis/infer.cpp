@@ -7,6 +7,7 @@
 #include "core/analysis/inference.h"
 #include "core/analysis/known_values.h"
 #include "core/base/current_stop.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis {
 
@@ -83,16 +84,16 @@ void Inference::inferExpr(ExprId id, int depth) {
         inferCall(expr, depth);
         return;
     }
-    const std::string& name = expr.op.name;
+    const operators::OpClass opClass = graph::traitsOf(expr).opClass;
     const bool isControl = !expr.bodies.empty() && (expr.op.domain.empty() || expr.op.domain == "ai.onnx" || expr.op.domain == "prim");
-    if (isControl && name == "If") inferBranches(expr, depth);
-    else if (isControl && name == "Loop") inferLoop(expr, depth);
-    else if (isControl && name == "Scan" && expr.op.version >= 9) inferScan(expr, depth);
-    else if (isControl && name == "Scan") inferScanByBatch(expr, depth);
-    else if (isControl && name == "SequenceMap") inferMap(expr, depth);
-    else if (isControl && name == "cond") inferConditional(expr, depth);
-    else if (expr.op.domain == "prim" && name == "append") inferAppend(expr);
-    else if (expr.op.domain == "prim" && name == "getitem" && inferIndexed(expr)) return;
+    if (isControl && opClass == operators::OpClass::If) inferBranches(expr, depth);
+    else if (isControl && opClass == operators::OpClass::Loop) inferLoop(expr, depth);
+    else if (isControl && opClass == operators::OpClass::Scan && expr.op.version >= 9) inferScan(expr, depth);
+    else if (isControl && opClass == operators::OpClass::Scan) inferScanByBatch(expr, depth);
+    else if (isControl && opClass == operators::OpClass::SequenceMap) inferMap(expr, depth);
+    else if (isControl && opClass == operators::OpClass::Conditional) inferConditional(expr, depth);
+    else if (opClass == operators::OpClass::Append) inferAppend(expr);
+    else if (expr.op.domain == "prim" && opClass == operators::OpClass::Index && inferIndexed(expr)) return;
     else {
         for (BodyId body : expr.bodies) inferBody(body, depth + 1);
         inferOperator(expr);
@@ -148,7 +149,7 @@ void Inference::follow(const Expr& expr, const ops::OpDef& op, const ops::Attrib
 
 void Inference::followPlain(const Expr& expr, const ops::OpDef& op, const ops::Attributes& attributes, const Inputs& inputs, const std::vector<TypeInfo>& outputs, std::vector<Known>& known) {
     if (known.empty()) return;
-    if (op.name == "ListConstruct") known[0].isWhole = true;
+    if (graph::traitsOf(expr).opClass == operators::OpClass::Construct) known[0].isWhole = true;
     if (!known[0].value.isNone() || op.category == ops::Category::Control) return;
     const std::vector<Value> values = foldedPlainValues({op, attributes, expr.op.version, inputs.types, inputs.values, inputs.elements, outputs}, m_environment);
     for (std::size_t i = 0; i < values.size() && i < known.size(); ++i) known[i].value = values[i];
@@ -159,7 +160,7 @@ void Inference::bind(const Expr& expr, const ops::OpDef& op, Inputs& inputs) con
         inputs.types.push_back(typeOf(argument));
         Known known = knownOf(argument);
         // A list that stands in the call has just what stands there; a list of one type elsewhere may hold any number of it.
-        const bool asksAll = op.domain == "aten" || op.name == "len";
+        const bool asksAll = op.domain == "aten" || operators::traitsOf(op.domain, op.name).query == operators::ShapeQuery::Length;
         if (asksAll && known.isWhole && inputs.types.back().kind == ValueKind::List) inputs.types.back().kind = ValueKind::Tuple;
         inputs.values.push_back(std::move(known.value));
         inputs.elements.push_back(std::move(known.elements));

@@ -7,6 +7,7 @@
 
 #include "core/exec/flatten.h"
 #include "core/graph/guard.h"
+#include "core/graph/traits.h"
 #include "core/ops/kernels/finite.h"
 
 namespace sonde::analysis {
@@ -124,36 +125,28 @@ std::string badConstants(const InternalGraph& graph, const Expr& expr) {
     return text;
 }
 
-/// What usually is behind it, by operator (ONNX and ATen names without overloads).
+/// What usually is behind it.
 struct Advice {
-    std::string_view op, text;
+    operators::OpClass opClass;
+    std::string_view text;
 };
 constexpr std::array kAdvice{
-    Advice{"BatchNormalization", "check the running variance: it must not be negative"},
-    Advice{"batch_norm", "check the running variance: it must not be negative"},
-    Advice{"Log", "its input has elements that are zero or negative"},
-    Advice{"log", "its input has elements that are zero or negative"},
-    Advice{"Sqrt", "its input has negative elements"},
-    Advice{"sqrt", "its input has negative elements"},
-    Advice{"rsqrt", "its input has elements that are zero or negative"},
-    Advice{"Reciprocal", "its input has elements that are zero"},
-    Advice{"reciprocal", "its input has elements that are zero"},
-    Advice{"Div", "its divisor has elements that are zero"},
-    Advice{"div", "its divisor has elements that are zero"},
-    Advice{"Pow", "a negative base with a fractional exponent is NaN, and large powers overflow"},
-    Advice{"pow", "a negative base with a fractional exponent is NaN, and large powers overflow"},
-    Advice{"Exp", "its input has elements above 88.7, where float32 overflows"},
-    Advice{"exp", "its input has elements above 88.7, where float32 overflows"},
-    Advice{"Cast", "its input has elements outside of the range of the new dtype"},
-    Advice{"Where", "if the mask is infinite on purpose, accept it"},
-    Advice{"where", "if the mask is infinite on purpose, accept it"},
-    Advice{"masked_fill", "if the mask is infinite on purpose, accept it"},
+    Advice{operators::OpClass::BatchNorm, "check the running variance: it must not be negative"},
+    Advice{operators::OpClass::Log, "its input has elements that are zero or negative"},
+    Advice{operators::OpClass::Sqrt, "its input has negative elements"},
+    Advice{operators::OpClass::ReciprocalSqrt, "its input has elements that are zero or negative"},
+    Advice{operators::OpClass::Reciprocal, "its input has elements that are zero"},
+    Advice{operators::OpClass::Div, "its divisor has elements that are zero"},
+    Advice{operators::OpClass::Pow, "a negative base with a fractional exponent is NaN, and large powers overflow"},
+    Advice{operators::OpClass::Exp, "its input has elements above 88.7, where float32 overflows"},
+    Advice{operators::OpClass::Cast, "its input has elements outside of the range of the new dtype"},
+    Advice{operators::OpClass::Where, "if the mask is infinite on purpose, accept it"},
+    Advice{operators::OpClass::MaskedFill, "if the mask is infinite on purpose, accept it"},
 };
 
 std::string adviceFor(const Expr& expr) {
     if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
-    const std::string_view op = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
-    const auto found = std::ranges::find(kAdvice, op, &Advice::op);
+    const auto found = std::ranges::find(kAdvice, graph::traitsOf(expr).opClass, &Advice::opClass);
     return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
 }
 

@@ -6,6 +6,7 @@
 #include "core/analysis/node_measures.h"
 #include "core/analysis/parameters.h"
 #include "core/analysis/weight_positions.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis {
 
@@ -148,7 +149,7 @@ class Finder {
             const bool isPartOfWeight = isFixed && position != WeightPosition::None && !isScalar(m_graph.node(input));
             if (position == WeightPosition::Through || isPartOfWeight) use.merge(made);
             if (!isFixed || position == WeightPosition::Embedding) use.add(position);
-            if (expr.op.name == "DequantizeLinear" && position == WeightPosition::Through) use.quantized = true;
+            if (graph::traitsOf(expr).opClass == operators::OpClass::Dequantize && position == WeightPosition::Through) use.quantized = true;
         });
     }
 

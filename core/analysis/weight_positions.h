@@ -20,7 +20,7 @@ enum class WeightPosition : std::uint8_t {
 };
 
 /// What `expr` takes its input `index` for; `name` is the keyword of one that is not given by position, else empty. One table
-/// for all operators (weight_positions.cpp); inputs of operators that it does not list are operands.
+/// for all operators (operators::Traits::inputs); inputs of operators that it does not list are operands.
 WeightPosition weightPosition(const graph::Expr& expr, std::size_t index, std::string_view name = {});
 
 /// How many weights `elements` stored ones are at input `index`: operators with weights of few bits pack several into a byte,

@@ -7,6 +7,7 @@
 #include "core/base/mapped_file.h"
 #include "core/document/finish.h"
 #include "core/document/found_modules.h"
+#include "core/graph/traits.h"
 #include "core/io/onnx/onnx_reader.h"
 #include "core/passes/gradient.h"
 
@@ -22,7 +23,7 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path& pa
 
 /// Gradients become operators, for whose rules shapes are inferred first; the findings of that come again when it is done.
 void unfoldGradients(Document& document, graph::InternalGraph& graph) {
-    const auto isGradient = [&graph](graph::ExprId id) { return graph.expr(id).op.name == "Gradient"; };
+    const auto isGradient = [&graph](graph::ExprId id) { return graph::traitsOf(graph.expr(id)).opClass == operators::OpClass::Gradient; };
     if (std::none_of(graph.main().order.begin(), graph.main().order.end(), isGradient)) return;
     base::Diagnostics ignored;
     analysis::inferTypes(graph, ignored);

@@ -1,5 +1,7 @@
 #include "core/exec/prepared_cache.h"
 
+#include "core/graph/traits.h"
+
 namespace sonde::exec {
 
 namespace {
@@ -12,7 +14,7 @@ const std::optional<Value>& constantOf(const Plan::Impl& plan, NodeId node) {
         const graph::Node& n = graph.node(node);
         if (n.constant) return n.constant;
         const graph::Expr& producer = graph.expr(n.producer);
-        if (producer.op.name != "Identity" || !producer.op.domain.empty() || producer.arguments.size() != 1 ||
+        if (graph::traitsOf(producer).opClass != operators::OpClass::Identity || !producer.op.domain.empty() || producer.arguments.size() != 1 ||
             producer.arguments.front().kind != graph::Argument::Kind::Node) {
             break;
         }

@@ -1,8 +1,8 @@
 #include "core/layout/shape_math.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+
+#include "core/graph/traits.h"
 
 namespace sonde::layout {
 
@@ -14,32 +14,14 @@ using graph::ExprKind;
 using graph::InternalGraph;
 using graph::NodeId;
 
-/// "size.int" is "size": ATen's overloads are left out.
-std::string_view baseName(const Expr& expr) {
-    const std::string_view name = expr.op.name;
-    return name.substr(0, name.find('.'));
-}
-
-template <std::size_t Count>
-bool isOneOf(std::string_view name, const std::array<std::string_view, Count>& sorted) {
-    return std::binary_search(sorted.begin(), sorted.end(), name);
-}
-
 /// Operations that ask a tensor for its shape and for nothing else.
 bool asksForShape(const Expr& expr) {
-    static constexpr std::array<std::string_view, 7> kNames{"Shape", "Size", "_shape_as_tensor", "dim", "numel", "size", "sym_size"};
-    return isOneOf(baseName(expr), kNames);
+    const operators::ShapeQuery query = graph::traitsOf(expr).query;
+    return query != operators::ShapeQuery::None && query != operators::ShapeQuery::Length;
 }
 
 /// Operations whose results are as small as what they read, for results of unknown rank.
-bool staysSmall(const Expr& expr) {
-    static constexpr std::array<std::string_view, 44> kNames{
-        "Abs", "Add", "Cast", "Ceil", "Concat", "Div", "Equal", "Floor", "Gather", "Identity", "Int", "Max", "Min", "Mod", "Mul",
-        "Neg", "NumToTensor", "ReduceMax", "ReduceMin", "ReduceProd", "ScalarImplicit", "Slice", "Sqrt", "Squeeze", "Sub",
-        "Unsqueeze", "add", "cat", "ceil", "div", "floor", "floor_divide", "item", "mul", "neg", "remainder", "select", "slice",
-        "sqrt", "squeeze", "stack", "sub", "tensor", "unsqueeze"};
-    return expr.op.domain == "prim" || isOneOf(baseName(expr), kNames);
-}
+bool staysSmall(const Expr& expr) { return expr.op.domain == "prim" || graph::traitsOf(expr).is(operators::Trait::StaysSmall); }
 
 bool isConstant(const Expr& expr) { return expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr; }
 

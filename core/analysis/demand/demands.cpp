@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "core/operators/names.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
@@ -57,7 +58,7 @@ void Demands::collect(const Body& body, int depth) {
     for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
         const Expr& expr = m_graph.expr(*id);
         if (expr.op.name.empty() && !expr.bodies.empty()) collectCall(expr, depth);
-        else if (expr.op.name == "If" && expr.bodies.size() == 2) collectBranches(expr, depth);
+        else if (graph::traitsOf(expr).opClass == OpClass::If && expr.bodies.size() == 2) collectBranches(expr, depth);
         else if (expr.op.domain == "aten") collectOperator(expr);
         else if (expr.op.domain == "prim") collectPlain(expr);
     }
@@ -97,7 +98,7 @@ void Demands::wantBatch(const Expr& expr, std::size_t output) {
         const Body &same = m_graph.body(expr.bodies[branch]), &other = m_graph.body(expr.bodies[1 - branch]);
         if (output >= same.outputs.size() || output >= other.outputs.size()) continue;
         const Expr& maker = m_graph.expr(m_graph.node(other.outputs[output]).producer);
-        const bool makesBatch = maker.body == other.id && maker.op.name == "unsqueeze" && !maker.arguments.empty() &&
+        const bool makesBatch = maker.body == other.id && graph::traitsOf(maker).form == ViewForm::Unsqueeze && !maker.arguments.empty() &&
                                 maker.arguments.front().kind == Argument::Kind::Node && maker.arguments.front().node == same.outputs[output];
         if (makesBatch) want(same.outputs[output], of(expr.outputs[output]));
     }
@@ -105,20 +106,21 @@ void Demands::wantBatch(const Expr& expr, std::size_t output) {
 
 /// n, c, h, w = x.size(); assert x.dim() == 4; assert x.size(2) == 32; if x.dim() != 4: raise
 void Demands::collectPlain(const Expr& expr) {
-    const std::string_view name = expr.op.name;
+    const Traits& traits = graph::traitsOf(expr);
+    const OpClass opClass = traits.opClass;
     if (expr.arguments.empty()) return;
-    if (name == "ListUnpack" || name == "TupleUnpack") {
+    if (opClass == OpClass::Unpack) {
         const Expr* size = m_facts.producerOf(expr.arguments.front());
         Demand demand;
         demand.rank = expr.outputs.size();
         if (size && isShape(*size)) want(size->arguments.front(), demand);
-    } else if (name == "getattr" && isShape(expr)) {
+    } else if (opClass == OpClass::GetAttr && isShape(expr)) {
         wantUnpacked(expr);
-    } else if (name == "getitem" && expr.arguments.size() == 2 && !expr.outputs.empty()) {
+    } else if (opClass == OpClass::Index && expr.arguments.size() == 2 && !expr.outputs.empty()) {
         wantIndexed(expr);
-    } else if (name == "_assert") {
+    } else if (traits.is(Trait::ChecksFirst)) {
         collectAsserted(expr.arguments.front(), true, 0);
-    } else if ((name == "add" || name == "sub" || name == "mul" || name == "truediv") && expr.arguments.size() == 2 && m_facts.isNumber(expr.arguments[1])) {
+    } else if ((opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::Mul || opClass == OpClass::Div) && expr.arguments.size() == 2 && m_facts.isNumber(expr.arguments[1])) {
         want(expr.arguments.front(), of(expr).withoutType());
     }
 }
@@ -126,10 +128,10 @@ void Demands::collectPlain(const Expr& expr) {
 void Demands::collectAsserted(const Argument& condition, bool holds, int depth) {
     const Expr* expr = m_facts.producerOf(condition);
     if (!expr || depth > 8 || expr->op.domain != "prim" || expr->arguments.empty()) return;
-    const std::string_view name = expr->op.name;
-    if (name == "not_") {
+    const OpClass opClass = graph::traitsOf(*expr).opClass;
+    if (opClass == OpClass::Not) {
         collectAsserted(expr->arguments.front(), !holds, depth + 1);
-    } else if (name == (holds ? "eq" : "ne") && expr->arguments.size() == 2) {
+    } else if (opClass == (holds ? OpClass::Equal : OpClass::NotEqual) && expr->arguments.size() == 2) {
         for (const std::size_t side : {0, 1}) wantEqual(expr->arguments[side], m_facts.integer(expr->arguments[1 - side]));
     }
 }
@@ -138,15 +140,16 @@ void Demands::collectAsserted(const Argument& condition, bool holds, int depth) 
 void Demands::wantEqual(const Argument& number, std::optional<std::int64_t> value) {
     const Expr* expr = m_facts.producerOf(number);
     if (!expr || !value || *value < 0 || expr->arguments.empty()) return;
+    const Traits& traits = graph::traitsOf(*expr);
     Demand demand;
-    if (expr->op.domain == "aten" && expr->op.name == "dim") {
+    if (traits.query == operators::ShapeQuery::Rank) {
         if (*value > static_cast<std::int64_t>(kHighestRank)) return;
         demand.rank = static_cast<std::size_t>(*value);
         want(expr->arguments.front(), demand);
-    } else if (expr->op.domain == "aten" && expr->op.name == "size.int") {
+    } else if (traits.opClass == OpClass::Shape && operators::overloadOf(expr->op.name) == "int") {
         demand.put(m_facts.integer(Facts::argument(*expr, "dim")).value_or(kHighestRank), Extent::of(*value));
         want(expr->arguments.front(), demand);
-    } else if (expr->op.domain == "prim" && expr->op.name == "getitem" && expr->arguments.size() == 2) {
+    } else if (traits.opClass == OpClass::Index && expr->op.domain == "prim" && expr->arguments.size() == 2) {
         const Expr* size = m_facts.producerOf(expr->arguments.front());
         if (!size || !isShape(*size)) return;
         demand.put(m_facts.integer(expr->arguments[1]).value_or(kHighestRank), Extent::of(*value));
@@ -162,7 +165,7 @@ void Demands::wantUnpacked(const Expr& expr) {
     auto at = std::ranges::find(order, expr.id);
     for (std::size_t i = 0; i < users.size(); ++i) {
         const Expr& user = m_graph.expr(users[i]);
-        if (++at == order.end() || *at != user.id || user.op.name != "getitem" || user.arguments.size() != 2) return;
+        if (++at == order.end() || *at != user.id || graph::traitsOf(user).form != ViewForm::Index || user.arguments.size() != 2) return;
         if (m_facts.integer(user.arguments[1]) != static_cast<std::int64_t>(i)) return;
     }
     Demand demand;
@@ -197,9 +200,10 @@ void Demands::wantIndexed(const Expr& expr) {
 
 bool Demands::isShape(const Expr& expr) const {
     if (expr.arguments.empty()) return false;
-    if (expr.op.domain == "aten") return expr.op.name == "size";
+    const OpClass opClass = graph::traitsOf(expr).opClass;
+    if (expr.op.domain == "aten") return opClass == OpClass::Shape && operators::overloadOf(expr.op.name).empty();
     const Value name = expr.arguments.size() > 1 ? m_facts.valueOf(expr.arguments[1]) : Value();
-    return expr.op.domain == "prim" && expr.op.name == "getattr" && name.kind() == tensor::ValueKind::String && name.toString() == "shape";
+    return opClass == OpClass::GetAttr && name.kind() == tensor::ValueKind::String && name.toString() == "shape";
 }
 
 }  // namespace sonde::analysis::demand

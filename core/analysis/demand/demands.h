@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -32,11 +31,11 @@ class Demands {
 
     // layers.cpp: operators with weights
     void collectOperator(const graph::Expr& expr);
-    bool collectLayer(const graph::Expr& expr, std::string_view name, const Demand& result);
-    void wantConvolved(const graph::Expr& expr, std::string_view name, const Demand& result);
+    bool collectLayer(const graph::Expr& expr, const Traits& traits, const Demand& result);
+    void wantConvolved(const graph::Expr& expr, const Traits& traits, const Demand& result);
     void wantRecurrent(const graph::Expr& expr);
     void wantLinear(const graph::Argument& x, const Ints& weight, tensor::DType dtype, const Demand& result);
-    void wantMultiplied(const graph::Expr& expr, std::string_view name, const Demand& result);
+    void wantMultiplied(const graph::Expr& expr, OpClass opClass, const Demand& result);
     void wantNormed(const graph::Expr& expr, const Demand& result);
     void wantBatchNormed(const graph::Expr& expr, const Demand& result);
     void wantIndices(const graph::Expr& expr, const Demand& result);
@@ -44,11 +43,12 @@ class Demands {
     void wantAttended(const graph::Expr& expr, std::size_t count);
 
     // shapes.cpp: operators that make other shapes
-    bool collectShaped(const graph::Expr& expr, std::string_view name, const Demand& result);
+    bool collectShaped(const graph::Expr& expr, const Traits& traits, const Demand& result);
+    bool collectCut(const graph::Expr& expr, const Traits& traits, const Demand& result);
     void wantExtent(const graph::Expr& expr);
     void wantBroadcast(const graph::Expr& expr, const Demand& result);
     Demand broadcastOver(const Ints& constant, const Demand& result) const;
-    void wantPooled(const graph::Expr& expr, std::string_view name, const Demand& result);
+    void wantPooled(const graph::Expr& expr, const Traits& traits, const Demand& result);
     void wantPermuted(const graph::Expr& expr, const Demand& result);
     void wantTransposed(const graph::Expr& expr, const Demand& result);
     void wantJoined(const graph::Expr& expr, const Demand& result);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/analysis/demand/operators.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::analysis::demand {
@@ -19,11 +18,7 @@ constexpr int kMostSteps = 200;
 
 }  // namespace
 
-std::string_view plainName(const Expr& expr) {
-    std::string_view name = std::string_view(expr.op.name).substr(0, expr.op.name.find('.'));
-    if (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
-    return name;
-}
+bool isOperation(const Traits& traits) { return traits.is(Trait::Broadcasts) && traits.opClass != OpClass::Where; }
 
 const Expr* Facts::producerOf(const Argument& value) const {
     return value.kind == Argument::Kind::Node ? &m_graph.expr(m_graph.node(value.node).producer) : nullptr;
@@ -99,8 +94,7 @@ std::optional<Ints> Facts::shapeOf(const Argument& value) const {
     // Weights turned round: x @ w.t()
     const Expr* expr = producerOf(value);
     if (!expr || expr->op.domain != "aten" || expr->arguments.empty()) return std::nullopt;
-    const std::string_view name = plainName(*expr);
-    if (name != "t" && name != "numpy_T" && name != "transpose") return std::nullopt;
+    if (graph::traitsOf(*expr).form != ViewForm::Transpose) return std::nullopt;
     const auto shape = typeOf(expr->arguments.front()).staticShape();
     if (!shape || shape->rank() != 2) return std::nullopt;
     return Ints{(*shape)[1], (*shape)[0]};
@@ -134,26 +128,24 @@ std::optional<std::size_t> Facts::rankFrom(const Argument& value, int& steps) co
     if (const TypeInfo type = typeOf(source); type.shape) return type.shape->size();
     const Expr* expr = producerOf(source);
     if (!expr || expr->op.domain != "aten" || expr->arguments.empty()) return std::nullopt;
-    const std::string_view name = plainName(*expr);
+    const Traits& traits = graph::traitsOf(*expr);
     const Argument& x = expr->arguments.front();
-    if (isOneOf(name, kConvolutions) || isOneOf(name, kTransposed)) {
+    if (traits.opClass == OpClass::Conv || traits.opClass == OpClass::ConvTranspose) {
         const auto weight = shapeOf(argument(*expr, "weight"));
         return weight ? std::optional(weight->size()) : std::nullopt;
     }
-    if (name == "expand" || name == "view" || name == "reshape" || name == "permute") {
+    const ViewForm form = traits.form;
+    if (form == ViewForm::Expand || form == ViewForm::NewShape || form == ViewForm::Permute) {
         const std::size_t listed = expr->arguments.size() > 1 ? std::max(expr->arguments[1].items.size(), integers(expr->arguments[1]).size()) : 0;
         return listed > 0 ? std::optional(listed) : std::nullopt;
     }
-    if (name == "flatten" && integer(argument(*expr, "end_dim")) == -1) {
+    if (form == ViewForm::Flatten && integer(argument(*expr, "end_dim")) == -1) {
         const auto start = integer(argument(*expr, "start_dim"));
         return start && *start >= 0 && *start < 64 ? std::optional(static_cast<std::size_t>(*start + 1)) : std::nullopt;
     }
-    if (name == "zeros" || name == "ones") return x.items.empty() ? std::nullopt : std::optional(x.items.size());
-    if (name == "cat") return x.items.empty() ? std::nullopt : rankFrom(x.items.front(), steps);
-    const bool keeps = isOneOf(name, kSame) || isOneOf(name, kPooled) || isOneOf(name, kSameChannels) || isOneOf(name, kSameRank) || name == "batch_norm" ||
-                       name == "layer_norm" || name == "linear" || name == "slice" || name == "transpose";
-    if (keeps || isOneOf(name, kSameShape)) return rankFrom(x, steps);
-    return std::nullopt;
+    if (traits.opClass == OpClass::Create && !traits.is(Trait::KeepsShape)) return x.items.empty() ? std::nullopt : std::optional(x.items.size());
+    if (traits.opClass == OpClass::Concat) return x.items.empty() ? std::nullopt : rankFrom(x.items.front(), steps);
+    return traits.is(Trait::KeepsRank) || isOperation(traits) ? rankFrom(x, steps) : std::nullopt;
 }
 
 std::int64_t Facts::extentOf(const Argument& value, std::int64_t axis) const {
@@ -170,28 +162,28 @@ std::int64_t Facts::extentFrom(const Argument& value, std::int64_t axis, int& st
     }
     const Expr* expr = producerOf(source);
     if (!expr || expr->op.domain != "aten" || expr->arguments.empty()) return -1;
-    const std::string_view name = plainName(*expr);
+    const Traits& traits = graph::traitsOf(*expr);
     const Argument& x = expr->arguments.front();
-    if (isOneOf(name, kConvolutions) && axis == 1) {
+    if (traits.opClass == OpClass::Conv && axis == 1) {
         const Value flag = valueOf(argument(*expr, "transposed"));
         const bool turned = flag.isNumber() && flag.number() != 0;
         const auto weight = shapeOf(argument(*expr, "weight"));
         return weight && weight->size() > 2 && !turned ? weight->front() : -1;
     }
-    if (name == "linear" && axis == -1) {
+    if (traits.opClass == OpClass::Linear && axis == -1) {
         const auto weight = shapeOf(argument(*expr, "weight"));
         return weight && weight->size() == 2 ? weight->front() : -1;
     }
-    if (name == "cat") return joinedExtent(*expr, axis, steps);
-    if (name == "expand") return expandedExtent(*expr, axis, steps);
-    const bool keepsChannels = isOneOf(name, kPooled) || isOneOf(name, kSameChannels);
-    if (keepsChannels && axis >= 2 && name.starts_with("adaptive")) {
-        const Ints size = integersFor(argument(*expr, "output_size"), static_cast<std::size_t>(name[name.size() - 2] - '0'));
+    if (traits.opClass == OpClass::Concat) return joinedExtent(*expr, axis, steps);
+    if (traits.form == ViewForm::Expand) return expandedExtent(*expr, axis, steps);
+    const bool keepsChannels = traits.is(Trait::KeepsChannels);
+    const bool isAdaptive = keepsChannels && !traits.is(Trait::SlidesWindow) && traits.opClass != OpClass::Resample;
+    if (isAdaptive && axis >= 2) {
+        const Ints size = integersFor(argument(*expr, "output_size"), traits.spatialDims);
         return axis - 2 < static_cast<std::int64_t>(size.size()) ? size[static_cast<std::size_t>(axis - 2)] : -1;
     }
-    const bool keepsThis = isOneOf(name, kSame) || name == "batch_norm" || name == "layer_norm" || (keepsChannels && (axis == 0 || axis == 1));
-    if (keepsThis) return extentFrom(x, axis, steps);
-    if (!isOneOf(name, kSameShape)) return -1;
+    if (traits.is(Trait::KeepsShape) || (keepsChannels && (axis == 0 || axis == 1))) return extentFrom(x, axis, steps);
+    if (!isOperation(traits)) return -1;
     const std::int64_t first = extentFrom(x, axis, steps);
     return first >= 0 || expr->arguments.size() < 2 ? first : extentFrom(expr->arguments[1], axis, steps);
 }

@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "core/graph/internal_graph.h"
+#include "core/graph/traits.h"
 
 namespace sonde::analysis::demand {
 
 using Ints = std::vector<std::int64_t>;
 
-/// An operator of ATen without its overload and without the underscore of its in-place form.
-std::string_view plainName(const graph::Expr& expr);
+using operators::OpClass;
+using operators::Trait;
+using operators::Traits;
+using operators::ViewForm;
+
+/// An operation on the elements of two tensors, or of one and a number: add, but not where.
+bool isOperation(const Traits& traits);
 
 /// What the graph itself tells of its values, whatever its inputs are: constants, weights, and what layers make of any input.
 class Facts {

@@ -1,7 +1,7 @@
 // What operators with weights want of their input.
 
 #include "core/analysis/demand/demands.h"
-#include "core/analysis/demand/operators.h"
+#include "core/operators/names.h"
 
 namespace sonde::analysis::demand {
 
@@ -19,31 +19,41 @@ constexpr std::size_t kVectors = 2;
 
 void Demands::collectOperator(const Expr& expr) {
     if (expr.arguments.empty() || expr.outputs.empty()) return;
-    const std::string_view name = plainName(expr);
+    const Traits& traits = graph::traitsOf(expr);
     const Demand result = of(expr);
-    if (!collectLayer(expr, name, result)) collectShaped(expr, name, result);
+    if (!collectLayer(expr, traits, result)) collectShaped(expr, traits, result);
 }
 
-bool Demands::collectLayer(const Expr& expr, std::string_view name, const Demand& result) {
-    if (isOneOf(name, kConvolutions) || isOneOf(name, kTransposed)) wantConvolved(expr, name, result);
-    else if (isOneOf(name, kRecurrent) && expr.op.name.ends_with(".input")) wantRecurrent(expr);
-    else if (name == "linear" || name == "matmul" || name == "mm" || name == "addmm") wantMultiplied(expr, name, result);
-    else if (name == "layer_norm") wantNormed(expr, result);
-    else if (name == "batch_norm" || name == "native_batch_norm") wantBatchNormed(expr, result);
-    else if (name == "embedding") wantIndices(expr, result);
-    else if (name == "embedding_bag") wantBags(expr);
-    else if (name == "_native_multi_head_attention") wantAttended(expr, 3);
-    else if (name == "_transformer_encoder_layer_fwd") wantAttended(expr, 1);
-    else return false;
-    return true;
+bool Demands::collectLayer(const Expr& expr, const Traits& traits, const Demand& result) {
+    switch (traits.opClass) {
+        case OpClass::Conv:
+        case OpClass::ConvTranspose: wantConvolved(expr, traits, result); return true;
+        case OpClass::Recurrent:
+            // The other overload takes a packed sequence.
+            if (operators::overloadOf(expr.op.name) != "input") return false;
+            wantRecurrent(expr);
+            return true;
+        case OpClass::Linear:
+        case OpClass::MatMul:
+        case OpClass::MatrixProduct:
+        case OpClass::AddMatrixProduct: wantMultiplied(expr, traits.opClass, result); return true;
+        case OpClass::LayerNorm: wantNormed(expr, result); return true;
+        case OpClass::BatchNorm:
+        case OpClass::BatchNormWithStatistics: wantBatchNormed(expr, result); return true;
+        case OpClass::Embedding: wantIndices(expr, result); return true;
+        case OpClass::EmbeddingBag: wantBags(expr); return true;
+        case OpClass::MultiHeadAttention: wantAttended(expr, 3); return true;
+        case OpClass::EncoderLayer: wantAttended(expr, 1); return true;
+        default: return false;
+    }
 }
 
-void Demands::wantConvolved(const Expr& expr, std::string_view name, const Demand& result) {
+void Demands::wantConvolved(const Expr& expr, const Traits& traits, const Demand& result) {
     const auto weight = m_facts.shapeOf(Facts::argument(expr, "weight"));
     if (!weight || weight->size() < 3 || weight->size() > kHighestRank) return;
     const std::size_t axes = weight->size() - 2;
-    bool transposed = isOneOf(name, kTransposed);
-    if (name == "_convolution" || name == "convolution") {
+    bool transposed = traits.opClass == OpClass::ConvTranspose;
+    if (traits.is(Trait::MayTranspose)) {
         const Value flag = m_facts.valueOf(Facts::argument(expr, "transposed"));
         if (!flag.isNumber()) return;
         transposed = flag.number() != 0;
@@ -84,15 +94,15 @@ void Demands::wantRecurrent(const Expr& expr) {
 }
 
 /// linear(x, w [K, I]), x @ w [I, K], addmm(b, x, w [I, K])
-void Demands::wantMultiplied(const Expr& expr, std::string_view name, const Demand& result) {
-    const std::size_t at = name == "addmm" ? 1 : 0;
+void Demands::wantMultiplied(const Expr& expr, OpClass opClass, const Demand& result) {
+    const std::size_t at = opClass == OpClass::AddMatrixProduct ? 1 : 0;
     if (expr.arguments.size() < at + 2) return;
     const Argument& matrix = expr.arguments[at + 1];
     auto weight = m_facts.shapeOf(matrix);
     if (!weight || weight->size() != 2) return;
-    if (name != "linear") std::swap((*weight)[0], (*weight)[1]);
+    if (opClass != OpClass::Linear) std::swap((*weight)[0], (*weight)[1]);
     Demand y = result;
-    if (name == "mm" || name == "addmm") y.rank = 2;
+    if (opClass == OpClass::MatrixProduct || opClass == OpClass::AddMatrixProduct) y.rank = 2;
     wantLinear(expr.arguments[at], *weight, m_facts.dtypeOf(matrix), y);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/demand/demands.h"
-#include "core/analysis/demand/operators.h"
+#include "core/operators/names.h"
 
 namespace sonde::analysis::demand {
 
@@ -14,14 +14,6 @@ using tensor::Value;
 namespace {
 
 constexpr std::int64_t kMostAxis = static_cast<std::int64_t>(kHighestRank);
-constexpr std::string_view kReduced[] = {"mean", "sum", "amax", "amin", "logsumexp", "var", "std", "prod"};
-
-/// The number of axes in "max_pool2d_with_indices" or "upsample_nearest2d".
-std::size_t axesIn(std::string_view name) {
-    const std::size_t at = name.find_first_of("123");
-    return at == std::string_view::npos ? 0 : static_cast<std::size_t>(name[at] - '0');
-}
-
 /// All extents but that of one axis, as far as it is sure which they are.
 Demand except(const Demand& y, std::int64_t axis) {
     Demand x = y.rankShifted(0);
@@ -74,32 +66,45 @@ std::int64_t root(std::int64_t product, std::size_t power) {
 
 }  // namespace
 
-bool Demands::collectShaped(const Expr& expr, std::string_view name, const Demand& result) {
+bool Demands::collectShaped(const Expr& expr, const Traits& traits, const Demand& result) {
+    if (collectCut(expr, traits, result)) return true;
     const Argument& x = expr.arguments.front();
+    const OpClass opClass = traits.opClass;
     const bool hasNumber = expr.arguments.size() < 2 || m_facts.isNumber(expr.arguments[1]);
-    const bool keepsType = (name == "add" || name == "sub" || name == "mul") && expr.arguments.size() > 1 && m_facts.integer(expr.arguments[1]);
-    if (isOneOf(name, kSame) || keepsType) want(x, result);
-    else if (isOneOf(name, kSameShape) && (hasNumber || name == "to" || name == "type_as")) want(x, result.withoutType());
-    else if (isOneOf(name, kSameShape)) wantBroadcast(expr, result);
-    else if (expr.op.name == "size.int") wantExtent(expr);
-    else if (expr.op.name == "size") wantUnpacked(expr);
-    else if (isOneOf(name, kPooled) || isOneOf(name, kSameChannels)) wantPooled(expr, name, result);
-    else if (isOneOf(name, kSameRank)) want(x, result.rankShifted(0));
-    else if (isOneOf(name, kReduced)) wantReduced(expr, result);
-    else if (name == "slice" || name == "narrow") wantSliced(expr, result);
-    else if (name == "permute") wantPermuted(expr, result);
-    else if (name == "transpose") wantTransposed(expr, result);
-    else if (name == "cat") wantJoined(expr, result);
-    else if (name == "flatten") wantFlattened(expr, result);
-    else if (name == "view" || name == "reshape" || name == "_unsafe_view") wantViewed(expr, result);
-    else if (name == "unsqueeze") wantUnsqueezed(expr, result);
-    else if (name == "select") wantSelected(expr, result);
-    else if (name == "bmm" || name == "baddbmm") {
+    const bool keepsInt = opClass == OpClass::Add || opClass == OpClass::Sub || opClass == OpClass::Mul;
+    const bool keepsType = keepsInt && expr.arguments.size() > 1 && m_facts.integer(expr.arguments[1]);
+    if (traits.is(Trait::KeepsShape) && traits.is(Trait::KeepsDType)) want(x, result);
+    else if (keepsType) want(x, result);
+    else if (traits.is(Trait::KeepsShape)) want(x, result.withoutType());
+    else if (isOperation(traits) && hasNumber) want(x, result.withoutType());
+    else if (isOperation(traits)) wantBroadcast(expr, result);
+    else if (traits.is(Trait::KeepsChannels)) wantPooled(expr, traits, result);
+    else if (opClass == OpClass::Concat) wantJoined(expr, result);
+    else if (opClass == OpClass::Sum || opClass == OpClass::Mean || opClass == OpClass::Reduce) wantReduced(expr, result);
+    else if (opClass == OpClass::Shape && operators::overloadOf(expr.op.name) == "int") wantExtent(expr);
+    else if (opClass == OpClass::Shape) wantUnpacked(expr);
+    else if (traits.is(Trait::KeepsRank)) want(x, result.rankShifted(0));
+    else if (opClass == OpClass::BatchMatrixProduct) {
         Demand demand;
         demand.rank = 3;
         want(x, demand);
     } else return false;
     return true;
+}
+
+/// Views and copies in other shapes or of parts.
+bool Demands::collectCut(const Expr& expr, const Traits& traits, const Demand& result) {
+    switch (traits.form) {
+        case ViewForm::Slice:
+        case ViewForm::Narrow: wantSliced(expr, result); return true;
+        case ViewForm::Select: wantSelected(expr, result); return true;
+        case ViewForm::Permute: wantPermuted(expr, result); return true;
+        case ViewForm::Transpose: wantTransposed(expr, result); return true;
+        case ViewForm::Flatten: wantFlattened(expr, result); return true;
+        case ViewForm::NewShape: wantViewed(expr, result); return true;
+        case ViewForm::Unsqueeze: wantUnsqueezed(expr, result); return true;
+        default: return false;
+    }
 }
 
 /// size(x, i): there is such a dimension.
@@ -143,14 +148,14 @@ Demand Demands::broadcastOver(const Ints& constant, const Demand& result) const 
 }
 
 /// Enlarging takes batches alone; pooling a single sample as well.
-void Demands::wantPooled(const Expr& expr, std::string_view name, const Demand& result) {
-    const std::size_t axes = axesIn(name);
+void Demands::wantPooled(const Expr& expr, const Traits& traits, const Demand& result) {
+    const std::size_t axes = traits.spatialDims;
     Demand demand;
     demand.dtype = result.dtype;
-    demand.rank = name.starts_with("upsample") ? std::optional(axes + 2) : result.rank;
+    demand.rank = traits.opClass == OpClass::Resample ? std::optional(axes + 2) : result.rank;
     demand.usualRank = axes + 2;
     for (std::int64_t i = 0; demand.rank && i < 2; ++i) demand.put(i, result.at(i));
-    if (isOneOf(name, kPooled)) {
+    if (traits.is(Trait::SlidesWindow)) {
         const Ints kernel = m_facts.integersFor(Facts::argument(expr, "kernel_size"), axes);
         Ints stride = m_facts.integersFor(Facts::argument(expr, "stride"), axes);
         const Ints padding = m_facts.integersFor(Facts::argument(expr, "padding"), axes);

@@ -1,5 +1,7 @@
 #include "core/layout/compose/joints.h"
 
+#include "core/graph/traits.h"
+
 namespace sonde::layout::compose {
 
 using graph::Argument;
@@ -15,7 +17,7 @@ namespace {
 
 /// Control flow of a file (Apply) or of a traced program (a call into the tracers' own domain), not a call of a module.
 bool isControl(const Expr& expr) { return expr.kind == ExprKind::Apply || expr.op.domain == "prim"; }
-bool isLoop(const Expr& expr) { return isControl(expr) && expr.op.name == "Loop"; }
+bool isLoop(const Expr& expr) { return isControl(expr) && graph::traitsOf(expr).opClass == operators::OpClass::Loop; }
 
 }  // namespace
 
@@ -31,7 +33,7 @@ std::vector<Joint> entriesOf(const InternalGraph& graph, ExprId id) {
         }
         // The first form of Scan has lengths before what its body takes; the body of Loop takes the iteration's number
         // where the operation takes how many there are at most.
-        const bool late = expr.op.name == "Scan" && expr.arguments.size() > body.inputs.size();
+        const bool late = graph::traitsOf(expr).opClass == operators::OpClass::Scan && expr.arguments.size() > body.inputs.size();
         const std::size_t skipped = late ? expr.arguments.size() - body.inputs.size() : 0;
         for (std::size_t i = isLoop(expr) ? 1 : 0; i < body.inputs.size() && i + skipped < expr.arguments.size(); ++i) {
             const Argument& argument = expr.arguments[i + skipped];

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "core/document/tracers.h"
+#include "core/graph/guard.h"
 #include "ui/context/count_text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
@@ -196,7 +197,7 @@ void TracingPanel::showResult() {
         failed += module.failure.empty() ? 0 : 1;
         unvisited += module.visited ? 0 : 1;
     }
-    for (const graph::ExprId id : whole.graph->main().order) guards += whole.graph->expr(id).op.name == "guard" ? 1 : 0;
+    for (const graph::ExprId id : whole.graph->main().order) guards += graph::isGuard(whole.graph->expr(id)) ? 1 : 0;
     QStringList words{tr("%1 operations").arg(context::countText(whole.graph->main().order.size()))};
     if (failed) words << tr("modules that could not be traced: %1").arg(context::countText(failed));
     if (unvisited) words << tr("modules never called: %1").arg(context::countText(unvisited));
