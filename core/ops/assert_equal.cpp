@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/ops/registry/effects.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -50,7 +49,6 @@ void define_assert_equal(Registry& registry) {
                          context.set(0, TypeInfo::tensor(DType::Float64, Shape{}));
                          return {};
                      }));
-    addEffect("sonde", "AssertEqual");
 }
 
 }  // namespace sonde::ops

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "core/ops/registry/effects.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
@@ -118,7 +117,6 @@ void define_guard(Registry& registry) {
     registry.add(Row("guard", 1, "fails unless a value is what it was in the trace", Category::Control).domain("sonde").strided().anyIn("value").out("asked")
                      .required("kind", AttributeKind::String).required("expected", AttributeKind::Any).attrString("sentence", "").attrString("traced", "").attrString("source", "").attrString("class", "")
                      .runs(guard, inferGuard));
-    addEffect("sonde", "guard");
     registry.add(primRow("cond", "one of two functions of the operands", Category::Control).anyIn("pred").anyIn("true_fn").anyIn("false_fn").anyIn("operands")
                      .out("outputs", Arity::Variadic).runs(condition));
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/ops/registry/effects.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
@@ -241,10 +240,8 @@ void define_prim_operators(Registry& registry) {
     registry.add(primRow("_assert(t condition, str message) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
     registry.add(primRow("_assert_is_none(t value, str message) -> ()", "fails unless there is no value", Category::Control, checkNone));
     registry.add(primRow("RaiseException(str message, t cls=None) -> ()", "fails with the message", Category::Control, raise));
-    for (const char* name : {"_assert", "_assert_is_none", "RaiseException"}) addEffect("prim", name);
     registry.add(atenRow("_assert_async(Tensor self) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
     registry.add(atenRow("_assert_async.msg(Tensor self, str assert_msg) -> ()", "fails unless the condition is true", Category::Control, checkTrue));
-    for (const char* name : {"_assert_async", "_assert_async.msg"}) addEffect("aten", name);
     registry.add(primRow("Int(t a) -> int", "a as an integer", Category::Other, toNumber<ValueKind::Int>, inferNumber<ValueKind::Int>));
     registry.add(primRow("Float(t a) -> float", "a as a floating point number", Category::Other, toNumber<ValueKind::Float>, inferNumber<ValueKind::Float>));
     registry.add(primRow("Bool(t a) -> bool", "whether a is true", Category::Logic, toNumber<ValueKind::Bool>, inferNumber<ValueKind::Bool>));

@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "core/operators/traits.h"
+
 namespace sonde::ops {
 
 namespace {
@@ -28,6 +30,7 @@ void addEffect(std::string_view domain, std::string_view name) {
 }
 
 bool hasEffect(const OpDef& op) {
+    if (operators::traitsOf(op.domain, op.name).is(operators::Trait::Effect)) return true;
     const std::scoped_lock lock(table().mutex);
     return table().names.contains(keyOf(op.domain, op.name));
 }
