@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/ops/support/eager.h"
+#include "core/ops/support/einsum.h"
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -61,20 +61,19 @@ EagerResult tensordot(Eager& e) {
     return e.reshape(e("mm", left, right), shape);
 }
 
-EagerResult einsum(Eager& e) {
-    std::string equation = e.text(0);
+EagerResult einsumOf(Eager& e) {
+    const std::string equation = e.text(0);
     std::vector<Tensor> list = e.tensors(1);
     if (list.empty()) e.fail("an equation needs tensors");
     DType dtype = list.front().dtype();
     for (const Tensor& x : list) dtype = promotedTypes(dtype, x.dtype());
-    std::vector<Value> inputs;
-    for (const Tensor& x : list) inputs.emplace_back(e.as(x, dtype));
-    return e.onnx("Einsum", std::move(inputs), Attributes{{"equation", equation}});
+    for (Tensor& x : list) x = e.as(x, dtype);
+    return einsum(e, equation, list);
 }
 
 /// x1ᵀ·W_k·x2 + b_k for each k: weight [K, I, J].
 EagerResult bilinear(Eager& e) {
-    const Tensor product = e.onnx("Einsum", {e.value(0), e.value(2), e.value(1)}, Attributes{{"equation", std::string("...i,kij,...j->...k")}});
+    const Tensor product = einsum(e, "...i,kij,...j->...k", {e.at(0), e.at(2), e.at(1)});
     return e.has(3) ? e("add.Tensor", product, e.at(3)) : product;
 }
 
@@ -197,7 +196,7 @@ void define_aten_linear(Registry& registry) {
         return e("sum.dim_IntList", e("mul.Tensor", e.at(0), e.at(1)), Ints{e.integer(2)});
     }));
     registry.add(eagerRow("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", "sums over pairs of dimensions", kLayer, tensordot));
-    registry.add(eagerRow("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", "sums of products as an equation says", kLayer, einsum));
+    registry.add(eagerRow("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", "sums of products as an equation says", kLayer, einsumOf));
     registry.add(eagerRow("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", "x1ᵀ·W·x2 + bias", kLayer, bilinear));
     registry.add(eagerRow("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", "cross product", kLayer, [](Eager& e) { return cross(e, e.has(2) ? std::optional(e.integer(2)) : std::nullopt); }));
     registry.add(eagerRow("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", "cross product", kLayer, [](Eager& e) { return cross(e, e.integer(2)); }));

@@ -195,33 +195,43 @@ base::Result<Cell> cellOf(KernelContext& context, std::int64_t gates, std::vecto
 
 /// One step of one batch element: `gates` [gates·hidden] holds W·x + Wb on entry, `h` (and `c`) the state to update, `seen`
 /// what R is multiplied with: h, or what is left of it in 8 bits.
-void step(const Cell& cell, std::int64_t direction, const double* gates, const double* seen, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
+void step(base::ThreadPool& pool, const Cell& cell, std::int64_t direction, const double* gates, const double* seen, double* h, double* c, std::vector<double>& recurrent, std::vector<double>& next) {
     const std::int64_t n = cell.hidden, all = cell.gates * n;
     const double* r = cell.r.data<double>() + direction * all * n;
     const double* rb = cell.b.data<double>() + direction * 2 * all + all;
-    const auto product = [&](std::int64_t row, const double* state) {
-        double sum = 0;
-        for (std::int64_t j = 0; j < n; ++j) sum += r[row * n + j] * state[j];
-        return sum;
+    // recurrent[i] = R·state + Rb for `count` rows of R from `first` on.
+    const auto multiply = [&](std::int64_t first, std::int64_t count, const double* state) {
+        kernels::GemmCall<double> call;
+        call.m = 1, call.n = count, call.k = n;
+        call.left = {state, n, 1};
+        call.right = {r + first * n, 1, n};
+        call.columnBias = rb + first;
+        call.c = recurrent.data() + first;
+        call.ldc = count;
+        kernels::gemm(call, pool);
     };
     const std::size_t perDirection = cell.gates == 1 ? 1 : cell.gates == 3 ? 2 : 3;
     const Activation* f = cell.activations.data() + static_cast<std::size_t>(direction) * perDirection;
+    const bool resetFirst = cell.gates == 3 && !cell.linearBeforeReset;
+    multiply(0, resetFirst ? 2 * n : all, seen);
     if (cell.gates == 1) {
-        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, seen) + rb[i]));
+        for (std::int64_t i = 0; i < n; ++i) next[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
     } else if (cell.gates == 3) {
-        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + product(i, seen) + rb[i]));
-        std::vector<double> reset(static_cast<std::size_t>(n));
-        for (std::int64_t i = 0; i < n; ++i) reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
+        for (std::int64_t i = 0; i < 2 * n; ++i) recurrent[static_cast<std::size_t>(i)] = f[0](cell.clipped(gates[i] + recurrent[static_cast<std::size_t>(i)]));
+        if (resetFirst) {
+            std::vector<double> reset(static_cast<std::size_t>(n));
+            for (std::int64_t i = 0; i < n; ++i) reset[static_cast<std::size_t>(i)] = recurrent[static_cast<std::size_t>(n + i)] * h[i];
+            multiply(2 * n, n, reset.data());
+        }
         for (std::int64_t i = 0; i < n; ++i) {
-            const double inner = cell.linearBeforeReset ? recurrent[static_cast<std::size_t>(n + i)] * (product(2 * n + i, seen) + rb[2 * n + i])
-                                                        : product(2 * n + i, reset.data()) + rb[2 * n + i];
+            const double inner = (resetFirst ? 1 : recurrent[static_cast<std::size_t>(n + i)]) * recurrent[static_cast<std::size_t>(2 * n + i)];
             const double candidate = f[1](cell.clipped(gates[2 * n + i] + inner));
             const double z = recurrent[static_cast<std::size_t>(i)];
             next[static_cast<std::size_t>(i)] = (1 - z) * candidate + z * h[i];
         }
     } else {
         const double* p = cell.p.data<double>() + direction * 3 * n;  // peepholes: i, o, f
-        for (std::int64_t i = 0; i < all; ++i) recurrent[static_cast<std::size_t>(i)] = gates[i] + product(i, seen) + rb[i];
+        for (std::int64_t i = 0; i < all; ++i) recurrent[static_cast<std::size_t>(i)] += gates[i];
         for (std::int64_t i = 0; i < n; ++i) {
             const auto gate = [&](std::int64_t k) { return recurrent[static_cast<std::size_t>(k * n + i)]; };
             const double in = f[0](cell.clipped(gate(0) + p[i] * c[i]));
@@ -249,6 +259,7 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
         call.c = gates.mutableData<double>();
         call.ldc = all;
         call.columnBias = cell.b.data<double>() + d * 2 * all;
+        call.stop = &context.environment().stop;
         kernels::gemm(call, context.pool());
         const bool backward = reverseOnly || d == 1;
         std::vector<double> recurrent(static_cast<std::size_t>(all)), next(static_cast<std::size_t>(n));
@@ -266,7 +277,7 @@ base::Result<void> unroll(KernelContext& context, Cell cell, bool reverseOnly) {
                 double* h = states + b * n;
                 double* c = cell.gates == 4 ? cell.c.mutableData<double>() + (d * cell.batches + b) * n : nullptr;
                 const std::int64_t t = backward ? length - 1 - i : i;
-                step(cell, d, gates.data<double>() + (t * cell.batches + b) * all, cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
+                step(context.pool(), cell, d, gates.data<double>() + (t * cell.batches + b) * all, cell.quantized ? steps.data() + b * n : h, h, c, recurrent, next);
                 std::copy(h, h + n, y.mutableData<double>() + ((t * cell.directions + d) * cell.batches + b) * n);
             }
         }

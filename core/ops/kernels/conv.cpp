@@ -122,6 +122,7 @@ void convolveTyped(KernelContext& context, const T* x, const T* w, const T* bias
             call.followers = followers;
             call.ldc = patches.outputs();
             call.rowBias = bias ? bias + g * sizes.groupOut() : nullptr;
+            call.stop = &context.environment().stop;
             gemm(call, context.pool());
         }
     }
@@ -177,11 +178,11 @@ base::Result<std::unique_ptr<PreparedState>> prepareConv(const Value& weights, s
     return std::unique_ptr<PreparedState>(std::make_unique<ConvPlan>(w, groups));
 }
 
-const std::vector<PackedMatrix<float>>& ConvPlan::packed(base::ThreadPool& pool) const {
+const std::vector<PackedMatrix>& ConvPlan::packed(base::ThreadPool& pool) const {
     std::call_once(m_once, [&] {
         const std::int64_t rows = m_weights.dim(0) / m_groups, depth = m_weights.numel() / m_weights.dim(0);
         for (std::int64_t g = 0; g < m_groups; ++g) {
-            m_packed.push_back(PackedMatrix<float>::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
+            m_packed.push_back(PackedMatrix::left({m_weights.data<float>() + g * rows * depth, depth, 1}, rows, depth, pool));
         }
     });
     return m_packed;
@@ -261,6 +262,7 @@ base::Result<void> transposedTyped(KernelContext& context, const Tensor& x, cons
             call.right = {x.data<T>() + (n * x.dim(1) + g * groupIn) * patches.outputs(), patches.outputs(), 1};
             call.c = matrix;
             call.ldc = patches.outputs();
+            call.stop = &context.environment().stop;
             gemm(call, context.pool());
             T* image = y.mutableData<T>() + (n * y.dim(1) + g * groupOut) * patches.inputSize();
             context.pool().parallelFor(static_cast<std::size_t>(groupOut), 1, [&](std::size_t begin, std::size_t end) {

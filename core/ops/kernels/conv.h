@@ -17,7 +17,7 @@ class ConvPlan : public PreparedState {
     ConvPlan(Tensor weights, std::int64_t groups) : m_weights(std::move(weights)), m_groups(groups) {}
 
     /// One left factor [K/groups, C/groups·taps] for each group.
-    const std::vector<PackedMatrix<float>>& packed(base::ThreadPool& pool) const;
+    const std::vector<PackedMatrix>& packed(base::ThreadPool& pool) const;
     /// For tiles of 2x2 or 4x4 outputs.
     const WinogradWeights& winograd(int tile, base::ThreadPool& pool) const;
 
@@ -25,7 +25,7 @@ class ConvPlan : public PreparedState {
     Tensor m_weights;
     std::int64_t m_groups;
     mutable std::once_flag m_once, m_once2, m_once4;
-    mutable std::vector<PackedMatrix<float>> m_packed;
+    mutable std::vector<PackedMatrix> m_packed;
     mutable WinogradWeights m_winograd2, m_winograd4;
 };
 

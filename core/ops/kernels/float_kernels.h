@@ -20,13 +20,25 @@ using BinaryLoop = void (*)(const float* x, bool xRepeated, const float* y, bool
 
 /// The innermost part of a matrix product: C[rows, nr] = (accumulate ? C : 0) + A·B with A packed [k][mr] and B packed
 /// [k][nr]. rows may be 1 to mr; C has leading dimension ldc. `ahead` is memory that will be read soon (any address).
-template <typename T>
 struct MicroKernel {
     int mr = 0;
     int nr = 0;
-    void (*run)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead) = nullptr;
+    void (*run)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) = nullptr;
     /// The same for the first half of the columns: C[rows, nr / 2]; B is packed for nr as ever.
-    void (*runHalf)(int rows, std::ptrdiff_t k, const T* a, const T* b, T* c, std::ptrdiff_t ldc, bool accumulate, const T* ahead) = nullptr;
+    void (*runHalf)(int rows, std::ptrdiff_t k, const float* a, const float* b, float* c, std::ptrdiff_t ldc, bool accumulate, const float* ahead) = nullptr;
+};
+
+/// A piece of a float64 product: C[m, n] += A[m, k]·B[k, n]. The strides are between rows, whose elements lie side by side;
+/// with `bTurned` B is given as its transpose [n, k].
+struct ProductBlock {
+    std::ptrdiff_t m, n, k;
+    const double* a;
+    std::ptrdiff_t aStride;
+    const double* b;
+    std::ptrdiff_t bStride;
+    bool bTurned;
+    double* c;
+    std::ptrdiff_t cStride;
 };
 
 /// Transforms of Winograd's F(m, 3) with a = m + 2, for n tiles side by side (n a multiple of 16).
@@ -40,8 +52,8 @@ struct WinogradKernel {
 /// The hot loops of one instruction set.
 struct FloatKernels {
     const char* name = "";
-    MicroKernel<float> gemm32;
-    MicroKernel<double> gemm64;
+    MicroKernel gemm;
+    void (*product64)(const ProductBlock& block) = nullptr;  ///< by Eigen
     WinogradKernel winograd2, winograd4;
     UnaryLoop unary[static_cast<std::size_t>(Unary::Count)] = {};
     BinaryLoop binary[static_cast<std::size_t>(Binary::Count)] = {};

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 
 #include "core/base/parallel_scope.h"
 #include "core/ops/kernels/float_kernels.h"
@@ -24,25 +23,20 @@ constexpr std::int64_t kPackRows = 16, kGatherRows = 10;
 /// Where two threads write to one line of memory it travels between them, for the time of so many steps of k.
 constexpr double kSharedLine = 200;
 
-template <typename T>
-const MicroKernel<T>& microKernel() {
-    if constexpr (std::is_same_v<T, float>) return floatKernels().gemm32;
-    else return floatKernels().gemm64;
-}
+const MicroKernel& microKernel() { return floatKernels().gemm; }
 
 std::int64_t roundUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
 /// target[p][i] = element (p, first + i) of a matrix with strides (depth, across), zeros beyond `extent`.
-template <typename T>
-void packPanel(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t k0, std::int64_t kc,
-               std::int64_t first, std::int64_t width, std::int64_t extent, T* target) {
+void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t k0, std::int64_t kc,
+               std::int64_t first, std::int64_t width, std::int64_t extent, float* target) {
     const std::int64_t valid = std::min(width, extent - first);
-    const T* base = data + k0 * depthStride + first * acrossStride;
-    if (valid < width && 2 * valid != width) std::fill(target, target + kc * width, T{});  // of a half only the half is read
+    const float* base = data + k0 * depthStride + first * acrossStride;
+    if (valid < width && 2 * valid != width) std::fill(target, target + kc * width, 0.0F);  // of a half only the half is read
     if (acrossStride == 1) {
         for (std::int64_t p = 0; p < kc; ++p) {
-            std::memcpy(target + p * width, base + p * depthStride, static_cast<std::size_t>(valid) * sizeof(T));
+            std::memcpy(target + p * width, base + p * depthStride, static_cast<std::size_t>(valid) * sizeof(float));
         }
         return;
     }
@@ -51,15 +45,14 @@ void packPanel(const T* data, std::int64_t depthStride, std::int64_t acrossStrid
     for (std::int64_t p0 = 0; p0 < kc; p0 += kStrip) {
         const std::int64_t p1 = std::min(p0 + kStrip, kc);
         for (std::int64_t i = 0; i < valid; ++i) {
-            const T* row = base + i * acrossStride;
+            const float* row = base + i * acrossStride;
             for (std::int64_t p = p0; p < p1; ++p) target[p * width + i] = row[p * depthStride];
         }
     }
 }
 
-template <typename T>
-void packAll(const T* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth, std::int64_t extent, std::int64_t width,
-             T* target, base::ThreadPool& pool) {
+void packAll(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t depth, std::int64_t extent, std::int64_t width,
+             float* target, base::ThreadPool& pool) {
     const std::int64_t padded = roundUp(extent, width);
     const std::int64_t panels = padded / width;
     pool.parallelFor(static_cast<std::size_t>(panels), 1, [&](std::size_t begin, std::size_t end) {
@@ -77,47 +70,41 @@ std::size_t packedSize(std::int64_t extent, std::int64_t width, std::int64_t dep
 }
 
 /// Where a panel of a packed factor begins.
-template <typename T>
-const T* panelOf(const T* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0, std::int64_t panel) {
+const float* panelOf(const float* packed, std::int64_t extent, std::int64_t width, std::int64_t depth, std::int64_t k0, std::int64_t panel) {
     return packed + k0 * roundUp(extent, width) + panel * width * std::min(depthBlock(depth), depth - k0);
 }
 
 }  // namespace
 
-template <typename T>
-std::size_t PackedMatrix<T>::leftSize(std::int64_t m, std::int64_t k) {
-    return packedSize(m, microKernel<T>().mr, k);
+std::size_t PackedMatrix::leftSize(std::int64_t m, std::int64_t k) {
+    return packedSize(m, microKernel().mr, k);
 }
 
-template <typename T>
-void PackedMatrix<T>::packLeft(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, T* target, base::ThreadPool& pool) {
-    packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, static_cast<std::int64_t>(microKernel<T>().mr), target, pool);
+void PackedMatrix::packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target, base::ThreadPool& pool) {
+    packAll(matrix.data, matrix.columnStride, matrix.rowStride, k, m, static_cast<std::int64_t>(microKernel().mr), target, pool);
 }
 
-template <typename T>
-PackedMatrix<T> PackedMatrix<T>::left(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool) {
+PackedMatrix PackedMatrix::left(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool) {
     PackedMatrix packed;
-    packed.m_panelWidth = microKernel<T>().mr;
+    packed.m_panelWidth = microKernel().mr;
     packed.m_extent = m;
     packed.m_depth = k;
-    packed.m_buffer = AlignedBuffer<T>(leftSize(m, k));
+    packed.m_buffer = AlignedBuffer<float>(leftSize(m, k));
     packLeft(matrix, m, k, packed.m_buffer.data(), pool);
     return packed;
 }
 
-template <typename T>
-PackedMatrix<T> PackedMatrix<T>::right(const MatrixView<T>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool) {
+PackedMatrix PackedMatrix::right(const MatrixView<float>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool) {
     PackedMatrix packed;
-    packed.m_panelWidth = microKernel<T>().nr;
+    packed.m_panelWidth = microKernel().nr;
     packed.m_extent = n;
     packed.m_depth = k;
-    packed.m_buffer = AlignedBuffer<T>(packedSize(n, packed.m_panelWidth, k));
+    packed.m_buffer = AlignedBuffer<float>(packedSize(n, packed.m_panelWidth, k));
     packAll(matrix.data, matrix.rowStride, matrix.columnStride, k, n, packed.m_panelWidth, packed.m_buffer.data(), pool);
     return packed;
 }
 
-template <typename T>
-const T* PackedMatrix<T>::panel(std::int64_t k0, std::int64_t panel) const {
+const float* PackedMatrix::panel(std::int64_t k0, std::int64_t panel) const {
     return panelOf(m_buffer.data(), m_extent, m_panelWidth, m_depth, k0, panel);
 }
 
@@ -130,16 +117,16 @@ struct Cut {
     std::int64_t parts = 1, tiles = 1, unit = 1;
 };
 
-template <typename T>
 class Product {
   public:
-    Product(const GemmCall<T>& call, base::ThreadPool& pool)
-        : m_call(call), m_pool(pool), m_micro(microKernel<T>()), m_block(depthBlock(call.k)), m_cut(cut()) {}
+    Product(const GemmCall<float>& call, base::ThreadPool& pool)
+        : m_call(call), m_pool(pool), m_micro(microKernel()), m_block(depthBlock(call.k)), m_cut(cut()) {}
 
     void run() {
         packLeft();
         m_pool.parallelFor(static_cast<std::size_t>(m_cut.parts * m_cut.tiles), 1, [&](std::size_t begin, std::size_t end) {
             for (auto task = static_cast<std::int64_t>(begin); task < static_cast<std::int64_t>(end); ++task) {
+                if (m_call.stop && m_call.stop->stop_requested()) return;
                 const std::int64_t part = task / m_cut.tiles, at = task % m_cut.tiles;
                 if (m_left.size() && m_cut.parts > 1) std::call_once(m_packed[static_cast<std::size_t>(part)], [&] { packPart(part); });
                 tile(part, columnAt(at), columnAt(at + 1));
@@ -181,24 +168,24 @@ class Product {
     }
 
     /// Room for a part of the left factor.
-    std::int64_t leftPitch() const { return static_cast<std::int64_t>(PackedMatrix<T>::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k)); }
+    std::int64_t leftPitch() const { return static_cast<std::int64_t>(PackedMatrix::leftSize(divideUp(m_call.m, m_cut.parts), m_call.k)); }
 
     void packLeft() {
         if (m_call.leftPacked) return;
-        m_left = WorkBuffer<T>(static_cast<std::size_t>(leftPitch() * m_cut.parts));
+        m_left = WorkBuffer<float>(static_cast<std::size_t>(leftPitch() * m_cut.parts));
         if (m_cut.parts == 1) packPart(0);
         else m_packed = std::make_unique<std::once_flag[]>(static_cast<std::size_t>(m_cut.parts));
     }
 
     void packPart(std::int64_t part) {
-        MatrixView<T> rows = m_call.left;
+        MatrixView<float> rows = m_call.left;
         rows.data += rowAt(part) * rows.rowStride;
-        PackedMatrix<T>::packLeft(rows, rowAt(part + 1) - rowAt(part), m_call.k, m_left.data() + part * leftPitch(), m_pool);
+        PackedMatrix::packLeft(rows, rowAt(part + 1) - rowAt(part), m_call.k, m_left.data() + part * leftPitch(), m_pool);
     }
 
     /// Packed rows from m on, and how many of them there are before the next panel.
     struct LeftRows {
-        const T* data;
+        const float* data;
         std::int64_t count;
     };
     LeftRows leftRows(std::int64_t part, std::int64_t k0, std::int64_t m) const {
@@ -209,7 +196,7 @@ class Product {
     }
 
     /// Columns [n, n1), at most nr of them, of the right factor.
-    const T* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n, std::int64_t n1, T* scratch) const {
+    const float* rightPanel(std::int64_t k0, std::int64_t kc, std::int64_t n, std::int64_t n1, float* scratch) const {
         if (m_call.rightPacked) return m_call.rightPacked->panel(k0, n / m_micro.nr);
         if (m_call.rightSource) (*m_call.rightSource)(k0, kc, n, m_micro.nr, scratch);
         else packPanel(m_call.right.data, m_call.right.rowStride, m_call.right.columnStride, k0, kc, n, static_cast<std::int64_t>(m_micro.nr), n1, scratch);
@@ -218,9 +205,9 @@ class Product {
 
     void fillBias(std::int64_t m0, std::int64_t m1, std::int64_t n0, std::int64_t n1) const {
         for (std::int64_t i = m0; i < m1; ++i) {
-            T* row = m_call.c + i * m_call.ldc;
+            float* row = m_call.c + i * m_call.ldc;
             if (m_call.columnBias) std::copy(m_call.columnBias + n0, m_call.columnBias + n1, row + n0);
-            else std::fill(row + n0, row + n1, m_call.rowBias ? m_call.rowBias[i] : T{});
+            else std::fill(row + n0, row + n1, m_call.rowBias ? m_call.rowBias[i] : 0.0F);
         }
     }
 
@@ -228,7 +215,7 @@ class Product {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         const bool start = m_call.rowBias || m_call.columnBias || m_call.k == 0;
         if (start && !m_call.accumulate) fillBias(m0, m1, n0, n1);
-        T* scratch = m_call.rightPacked ? nullptr : Scratch::of<T>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
+        float* scratch = m_call.rightPacked ? nullptr : Scratch::of<float>(0, static_cast<std::size_t>(m_block) * static_cast<std::size_t>(m_micro.nr));
         for (std::int64_t k0 = 0; k0 < m_call.k; k0 += m_block) {
             const std::int64_t kc = std::min(m_block, m_call.k - k0);
             const bool accumulate = m_call.accumulate || start || k0 > 0;
@@ -241,50 +228,45 @@ class Product {
     }
 
     /// All rows of a part, one panel of columns.
-    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc, const T* right, bool accumulate) const {
+    void column(std::int64_t part, std::int64_t n, std::int64_t width, std::int64_t k0, std::int64_t kc, const float* right, bool accumulate) const {
         const std::int64_t m0 = rowAt(part), m1 = rowAt(part + 1);
         for (std::int64_t m = m0; m < m1;) {
             const LeftRows lines = leftRows(part, k0, m);
             const int rows = static_cast<int>(std::min(lines.count, m1 - m));
-            const T* left = lines.data;
-            T* c = m_call.c + m * m_call.ldc + n;
+            const float* left = lines.data;
+            float* c = m_call.c + m * m_call.ldc + n;
             // The next panel of columns lies behind this one; each panel of rows fetches a part of it.
-            const T* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(T));
+            const float* ahead = right + kc * m_micro.nr + (m - m0) / m_micro.mr * (kc / 8) * static_cast<std::int64_t>(64 / sizeof(float));
             if (width == m_micro.nr || 2 * width == m_micro.nr) {
                 (width == m_micro.nr ? m_micro.run : m_micro.runHalf)(rows, kc, left, right, c, m_call.ldc, accumulate, ahead);
                 m += rows;
                 continue;
             }
-            alignas(64) T edge[16 * 32];  // mr x nr of the largest kernel
+            alignas(64) float edge[16 * 32];  // mr x nr of the largest kernel
             const std::int64_t nr = m_micro.nr;
             for (int r = 0; accumulate && r < rows; ++r) std::copy(c + r * m_call.ldc, c + r * m_call.ldc + width, edge + r * nr);
-            for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, T{});
+            for (int r = 0; accumulate && r < rows; ++r) std::fill(edge + r * nr + width, edge + (r + 1) * nr, 0.0F);
             (2 * width < nr ? m_micro.runHalf : m_micro.run)(rows, kc, left, right, edge, nr, accumulate, ahead);
             for (int r = 0; r < rows; ++r) std::copy(edge + r * nr, edge + r * nr + width, c + r * m_call.ldc);
             m += rows;
         }
     }
 
-    const GemmCall<T>& m_call;
+    const GemmCall<float>& m_call;
     base::ThreadPool& m_pool;
-    const MicroKernel<T>& m_micro;
+    const MicroKernel& m_micro;
     std::int64_t m_block;  ///< of k
     Cut m_cut;
-    WorkBuffer<T> m_left;  ///< packed here, part by part, if nobody did before
+    WorkBuffer<float> m_left;  ///< packed here, part by part, if nobody did before
     std::unique_ptr<std::once_flag[]> m_packed;
 };
 
 }  // namespace
 
-template <typename T>
-void gemm(const GemmCall<T>& call, base::ThreadPool& pool) {
+template <>
+void gemm<float>(const GemmCall<float>& call, base::ThreadPool& pool) {
     if (call.m <= 0 || call.n <= 0) return;
-    Product<T>(call, pool).run();
+    Product(call, pool).run();
 }
-
-template class PackedMatrix<float>;
-template class PackedMatrix<double>;
-template void gemm<float>(const GemmCall<float>&, base::ThreadPool&);
-template void gemm<double>(const GemmCall<double>&, base::ThreadPool&);
 
 }  // namespace sonde::ops::kernels

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 
 #include "core/base/thread_pool.h"
 #include "core/ops/kernels/scratch.h"
@@ -26,28 +28,27 @@ constexpr std::int64_t depthBlock(std::int64_t k) {
     return blocks <= 1 ? kMost : ((k + blocks - 1) / blocks + kStep - 1) / kStep * kStep;
 }
 
-/// One side of a product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side) or nr
+/// One side of a float32 product, laid out for the innermost loop: blocks of k, in them panels of mr rows (left side) or nr
 /// columns (right side), in them k-major. Padded with zeros.
-template <typename T>
 class PackedMatrix {
   public:
     /// The left factor [m, k].
-    static PackedMatrix left(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool);
+    static PackedMatrix left(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, base::ThreadPool& pool);
     /// The right factor [k, n].
-    static PackedMatrix right(const MatrixView<T>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool);
+    static PackedMatrix right(const MatrixView<float>& matrix, std::int64_t k, std::int64_t n, base::ThreadPool& pool);
 
-    /// Floats or doubles that a factor takes when packed, and packing into memory of the caller (see panelOf).
+    /// Floats that a factor takes when packed, and packing into memory of the caller (see panelOf).
     static std::size_t leftSize(std::int64_t m, std::int64_t k);
-    static void packLeft(const MatrixView<T>& matrix, std::int64_t m, std::int64_t k, T* target, base::ThreadPool& pool);
+    static void packLeft(const MatrixView<float>& matrix, std::int64_t m, std::int64_t k, float* target, base::ThreadPool& pool);
 
     bool empty() const { return m_buffer.size() == 0; }
     /// Panel number `panel` of the block of k that starts at k0.
-    const T* panel(std::int64_t k0, std::int64_t panel) const;
+    const float* panel(std::int64_t k0, std::int64_t panel) const;
     std::int64_t extent() const { return m_extent; }  ///< m or n
     std::int64_t depth() const { return m_depth; }    ///< k
 
   private:
-    AlignedBuffer<T> m_buffer;
+    AlignedBuffer<float> m_buffer;
     std::int64_t m_extent = 0;
     std::int64_t m_depth = 0;
     std::int64_t m_panelWidth = 0;  ///< mr or nr
@@ -59,13 +60,13 @@ template <typename T>
 using PanelSource = std::function<void(std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, T* target)>;
 
 /// C[m, n] = A[m, k]·B[k, n] (+ rowBias[m] or + columnBias[n], or + what is in C).
-/// Each element's products are added in the order of k by fixed blocks, whatever the number of threads.
+/// Each element's products are added in an order that depends on the shape alone, whatever the number of threads.
 template <typename T>
 struct GemmCall {
     std::int64_t m = 0, n = 0, k = 0;
-    const PackedMatrix<T>* leftPacked = nullptr;  ///< if set, else `left`
+    const PackedMatrix* leftPacked = nullptr;  ///< if set, else `left` (float only)
     MatrixView<T> left;
-    const PackedMatrix<T>* rightPacked = nullptr;  ///< if set, else rightSource if set, else `right`
+    const PackedMatrix* rightPacked = nullptr;  ///< if set, else rightSource if set, else `right` (float only)
     const PanelSource<T>* rightSource = nullptr;
     MatrixView<T> right;
     T* c = nullptr;
@@ -75,14 +76,20 @@ struct GemmCall {
     bool accumulate = false;
     const Followers* followers = nullptr;  ///< of the tensor that C's rows are stretches of (float only)
     std::int64_t offset = 0;               ///< of c[0] in that tensor
+    const std::stop_token* stop = nullptr;  ///< asked before each block of C; what is left then is not computed
 };
 
+/// float32: our own kernels, which take packed factors and followers (gemm.cpp). float64, complex numbers and integers:
+/// Eigen (dense.cpp); sums of integers wrap modulo 2^32 or 2^64, so that signed ones are computed as unsigned.
 template <typename T>
 void gemm(const GemmCall<T>& call, base::ThreadPool& pool);
 
-extern template class PackedMatrix<float>;
-extern template class PackedMatrix<double>;
-extern template void gemm<float>(const GemmCall<float>&, base::ThreadPool&);
+template <>
+void gemm<float>(const GemmCall<float>& call, base::ThreadPool& pool);
 extern template void gemm<double>(const GemmCall<double>&, base::ThreadPool&);
+extern template void gemm<std::complex<float>>(const GemmCall<std::complex<float>>&, base::ThreadPool&);
+extern template void gemm<std::complex<double>>(const GemmCall<std::complex<double>>&, base::ThreadPool&);
+extern template void gemm<std::uint32_t>(const GemmCall<std::uint32_t>&, base::ThreadPool&);
+extern template void gemm<std::uint64_t>(const GemmCall<std::uint64_t>&, base::ThreadPool&);
 
 }  // namespace sonde::ops::kernels

@@ -10,12 +10,23 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/gemm.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/winograd.cpp
   PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 
+# Renames Eigen for itself alone.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/ops/kernels/isa/product64.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 function(sonde_add_isa name)
   add_library(sonde-isa-${name} OBJECT ${SONDE_ISA_SOURCES})
-  target_link_libraries(sonde-isa-${name} PRIVATE sonde-flags)
+  target_link_libraries(sonde-isa-${name} PRIVATE sonde-flags Eigen3::Eigen)
   # Always optimised: a debug build that takes a minute a picture helps nobody.
-  target_compile_options(sonde-isa-${name} PRIVATE -O3 -fno-trapping-math -fno-sanitize=all ${ARGN})
-  target_compile_definitions(sonde-isa-${name} PRIVATE SONDE_ISA=${name})
+  set(options -O3 -fno-trapping-math -fno-sanitize=all ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC bug 105593: its own AVX-512 intrinsics read vectors that they leave undefined on purpose.
+    list(APPEND options -Wno-maybe-uninitialized)
+  endif()
+  target_compile_options(sonde-isa-${name} PRIVATE ${options})
+  # For the benchmark of Eigen on the same instruction sets.
+  set_property(GLOBAL APPEND PROPERTY SONDE_ISAS ${name})
+  set_property(GLOBAL PROPERTY SONDE_ISA_OPTIONS_${name} "${options}")
+  target_compile_definitions(sonde-isa-${name} PRIVATE SONDE_ISA=${name} SONDE_ISA_EIGEN=Eigen_${name})
   target_sources(sonde-core PRIVATE $<TARGET_OBJECTS:sonde-isa-${name}>)
 endfunction()
 

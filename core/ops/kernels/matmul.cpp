@@ -1,9 +1,11 @@
 #include "core/ops/kernels/matmul.h"
 
+#include <cmath>
+#include <complex>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 
-#include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
 #include "core/ops/support/shapes.h"
@@ -17,8 +19,8 @@ base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, b
     const std::int64_t rows = m.dim(0), columns = m.dim(1);
     if (m.numel() == 0) return std::unique_ptr<PreparedState>();
     auto packed = std::make_unique<PackedRight>();
-    if (transposed) packed->matrix = PackedMatrix<float>::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
-    else packed->matrix = PackedMatrix<float>::right({m.data<float>(), columns, 1}, rows, columns, *environment.pool);
+    if (transposed) packed->matrix = PackedMatrix::right({m.data<float>(), 1, columns}, columns, rows, *environment.pool);
+    else packed->matrix = PackedMatrix::right({m.data<float>(), columns, 1}, rows, columns, *environment.pool);
     return std::unique_ptr<PreparedState>(std::move(packed));
 }
 
@@ -66,25 +68,32 @@ MatrixView<T> matrixOf(const Tensor& operand, std::int64_t offset, bool left) {
     return {data, strides[operand.rank() - 2], strides[operand.rank() - 1]};
 }
 
-template <typename T>
-void productOf(const T* a, const T* b, T* c, std::int64_t m, std::int64_t n, std::int64_t k) {
-    for (std::int64_t i = 0; i < m; ++i) {
-        T* row = c + i * n;
-        std::fill(row, row + n, T{});
-        for (std::int64_t p = 0; p < k; ++p) {
-            const T left = a[i * k + p];
-            for (std::int64_t j = 0; j < n; ++j) {
-                if constexpr (std::is_integral_v<T>) {
-                    row[j] = static_cast<T>(static_cast<std::uint64_t>(row[j]) + static_cast<std::uint64_t>(left) * static_cast<std::uint64_t>(b[p * n + j]));
-                } else {
-                    row[j] += left * b[p * n + j];
-                }
-            }
-        }
+/// Calls f with the tag of the type that products of a dtype are computed in; false if there are none. Signed integers are
+/// their bits: a product modulo 2^32 or 2^64 is the same.
+template <typename F>
+bool dispatchProduct(DType dtype, F&& f) {
+    switch (dtype) {
+        case DType::Float32: f(tensor::TypeTag<float>{}); return true;
+        case DType::Float64: f(tensor::TypeTag<double>{}); return true;
+        case DType::Complex64: f(tensor::TypeTag<std::complex<float>>{}); return true;
+        case DType::Complex128: f(tensor::TypeTag<std::complex<double>>{}); return true;
+        case DType::Int32:
+        case DType::UInt32: f(tensor::TypeTag<std::uint32_t>{}); return true;
+        case DType::Int64:
+        case DType::UInt64: f(tensor::TypeTag<std::uint64_t>{}); return true;
+        default: return false;
     }
 }
 
-/// Float operands may be any views; the left one is contiguous if its batches are taken as one matrix (`flat`).
+/// What a dtype without products of its own is computed in: float16 and bfloat16 in float32, short integers in 32 bits, of
+/// which the lower ones are theirs.
+std::optional<DType> widerType(DType dtype) {
+    if (isNarrow(dtype)) return DType::Float32;
+    if (tensor::isInteger(dtype) && tensor::itemSize(dtype) < 4) return DType::Int32;
+    return std::nullopt;
+}
+
+/// Operands may be any views; the left one is contiguous if its batches are taken as one matrix (`flat`).
 template <typename T>
 void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c, const Operand& left, const Operand& right, const Shape& lead,
              bool flat = false) {
@@ -94,28 +103,30 @@ void batched(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& c
     const auto one = [&](std::int64_t batch) {
         const std::int64_t x = batchOffset(batch, lead, a), y = batchOffset(batch, lead, b);
         T* z = c.mutableData<T>() + batch * m * n;
-        if constexpr (std::is_floating_point_v<T>) {
-            GemmCall<T> call;
-            call.m = m, call.n = n, call.k = k;
-            call.left = flat ? MatrixView<T>{a.data<T>(), k, 1} : matrixOf<T>(a, x, true);
-            call.right = matrixOf<T>(b, y, false);
-            call.c = z;
-            call.ldc = n;
-            call.followers = followers;
-            call.offset = batch * m * n;
-            gemm(call, context.pool());
-        } else {
-            productOf(a.data<T>() + x, b.data<T>() + y, z, m, n, k);
-        }
+        GemmCall<T> call;
+        call.m = m, call.n = n, call.k = k;
+        call.left = flat ? MatrixView<T>{a.data<T>(), k, 1} : matrixOf<T>(a, x, true);
+        call.right = matrixOf<T>(b, y, false);
+        call.c = z;
+        call.ldc = n;
+        call.followers = followers;
+        call.offset = batch * m * n;
+        call.stop = &context.environment().stop;
+        gemm(call, context.pool());
     };
     // Many small products: one thread each (the inner loops then run in place); few large ones: each on all threads.
     if (batches > 1) {
         context.pool().parallelFor(static_cast<std::size_t>(batches), 1, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t batch = begin; batch < end; ++batch) one(static_cast<std::int64_t>(batch));
+            for (std::size_t batch = begin; batch < end && !context.cancelled(); ++batch) one(static_cast<std::int64_t>(batch));
         });
     } else if (batches == 1) {
         one(0);
     }
+}
+
+base::Result<Tensor> widened(const Tensor& x, DType dtype) {
+    SONDE_ASSIGN(const Tensor packed, x.contiguous());
+    return packed.cast(dtype);
 }
 
 base::Result<Tensor> narrowed(KernelContext& context, DType dtype, std::size_t index) {
@@ -139,21 +150,17 @@ base::Result<Shape> matmulShape(const Shape& a, const Shape& b) {
 }
 
 base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, const Tensor& rightOperand, std::size_t index) {
-    // Packing reads views of matrices as they are; everything else wants rows.
     Tensor a = leftOperand, b = rightOperand;
     if (a.dtype() != b.dtype()) return opError("matrices " + a.typeText() + " and " + b.typeText() + " must have one dtype");
-    const bool real = a.dtype() == DType::Float32 || a.dtype() == DType::Float64;
-    if (!a.isContiguous() && (!real || b.rank() == 2)) {
-        SONDE_ASSIGN(a, a.contiguous());
-    }
-    if (!b.isContiguous() && !real) {
-        SONDE_ASSIGN(b, b.contiguous());
-    }
-    if (isNarrow(a.dtype())) {
-        SONDE_ASSIGN(const Tensor x, a.cast(DType::Float32));
-        SONDE_ASSIGN(const Tensor y, b.cast(DType::Float32));
+    if (const auto wider = widerType(a.dtype())) {
+        SONDE_ASSIGN(const Tensor x, widened(a, *wider));
+        SONDE_ASSIGN(const Tensor y, widened(b, *wider));
         SONDE_TRY(matmul(context, x, y, index));
         return narrowed(context, a.dtype(), index);
+    }
+    // Packing reads views of matrices as they are; batches that are taken as one matrix must lie side by side.
+    if (!a.isContiguous() && b.rank() == 2) {
+        SONDE_ASSIGN(a, a.contiguous());
     }
     SONDE_ASSIGN(const Shape shape, matmulShape(a.shape(), b.shape()));
     const Operand left = operandOf(a.shape(), true), right = operandOf(b.shape(), false);
@@ -170,6 +177,7 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
         call.rightPacked = &packed->matrix;
         call.c = c.mutableData<float>();
         call.ldc = right.columns;
+        call.stop = &context.environment().stop;
         if (call.k > 0) {
             call.followers = Followers::of(c);
             gemm(call, context.pool());
@@ -179,34 +187,51 @@ base::Result<Tensor> matmul(KernelContext& context, const Tensor& leftOperand, c
     // One right factor for all batches: the rows of all batches are one matrix.
     if (b.rank() == 2 && a.rank() > 2) {
         const Operand flat{{}, a.numel() / std::max<std::int64_t>(left.columns, 1), left.columns};
-        if (left.columns > 0 && tensor::dispatchAll(a.dtype(), [&](auto tag) {
-                using T = typename decltype(tag)::type;
-                if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, tensor::Half> && !std::is_same_v<T, tensor::BFloat16>) {
-                    batched<T>(context, a, b, c, flat, right, Shape{}, true);
-                }
+        if (left.columns > 0 && dispatchProduct(a.dtype(), [&](auto tag) {
+                batched<typename decltype(tag)::type>(context, a, b, c, flat, right, Shape{}, true);
             })) {
             return c;
         }
     }
-    bool defined = false;
-    tensor::dispatchAll(a.dtype(), [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, tensor::Half> && !std::is_same_v<T, tensor::BFloat16>) {
-            batched<T>(context, a, b, c, left, right, lead);
-            defined = true;
-        }
-    });
+    const bool defined = dispatchProduct(a.dtype(), [&](auto tag) { batched<typename decltype(tag)::type>(context, a, b, c, left, right, lead); });
     if (!defined) return opError("a matrix product is not defined for " + a.typeText());
     return c;
 }
+
+namespace {
+
+bool isWhole(double value) { return value == std::nearbyint(value) && std::fabs(value) < 0x1p53; }
+
+/// alpha·A'·B' + beta·C of integers with whole factors; everything wraps.
+base::Result<void> integerProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
+    const auto turned = [](const Tensor& x, bool turn) { return turn ? x.transposed(0, 1) : x; };
+    SONDE_ASSIGN(Tensor y, matmul(context, turned(a, options.transposeA), turned(b, options.transposeB)));
+    if (!c && options.alpha == 1) return {};
+    SONDE_ASSIGN(const Tensor added, c ? c->expanded(y.shape()) : base::Result<Tensor>(y));
+    SONDE_ASSIGN(const Tensor full, added.contiguous());
+    const auto alpha = static_cast<std::uint64_t>(static_cast<std::int64_t>(options.alpha));
+    const auto beta = c ? static_cast<std::uint64_t>(static_cast<std::int64_t>(options.beta)) : std::uint64_t{0};
+    tensor::dispatchIntegers(y.dtype(), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T* values = y.mutableData<T>();
+        for (std::int64_t i = 0; i < y.numel(); ++i) {
+            values[i] = static_cast<T>(alpha * static_cast<std::uint64_t>(values[i]) + beta * static_cast<std::uint64_t>(full.data<T>()[i]));
+        }
+    });
+    return {};
+}
+
+}  // namespace
 
 base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const Tensor& b, const Tensor* c, const GemmOptions& options) {
     if (a.rank() != 2 || b.rank() != 2) return opError("needs two matrices, but has " + a.typeText() + " and " + b.typeText());
     if (a.dtype() != b.dtype() || (c && c->dtype() != a.dtype())) {
         return opError("matrices " + a.typeText() + " and " + b.typeText() + (c ? " and what is added, " + c->typeText() + "," : "") + " must have one dtype");
     }
+    if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
+    if (tensor::isInteger(a.dtype()) && isWhole(options.alpha) && isWhole(options.beta)) return integerProduct(context, a, b, c, options);
     if (a.dtype() != DType::Float32 && a.dtype() != DType::Float64) {
-        // Narrow floats as float32, integers exactly as float64 (their products stay below 2^53 in practice).
+        // Narrow floats as float32, integers with broken factors as float64.
         const DType wide = isNarrow(a.dtype()) ? DType::Float32 : DType::Float64;
         SONDE_ASSIGN(const Tensor x, a.cast(wide));
         SONDE_ASSIGN(const Tensor y, b.cast(wide));
@@ -223,7 +248,6 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
     if (b.dim(options.transposeB ? 1 : 0) != k) return opError("matrices " + a.typeText() + " and " + b.typeText() + " do not fit");
     const Shape shape{m, n};
     SONDE_ASSIGN(Tensor y, context.output(0, a.dtype(), shape));
-    if (options.beta == 0) c = nullptr;  // not even a NaN of it comes through
     // Nothing of the product is left: C alone, with its own factor.
     const double factor = options.alpha == 0 ? options.beta : options.beta / options.alpha;
     if (options.alpha == 0 && !c) std::memset(y.mutableBytes(), 0, y.sizeBytes());
@@ -254,6 +278,7 @@ base::Result<void> generalProduct(KernelContext& context, const Tensor& a, const
         if (isRow) call.columnBias = c->data<T>();
         call.accumulate = c != nullptr && !isRow;
         if (options.alpha == 1) call.followers = Followers::of(y);
+        call.stop = &context.environment().stop;
         gemm(call, context.pool());
         if (options.alpha == 1) return;
         for (std::int64_t i = 0; i < y.numel(); ++i) call.c[i] *= static_cast<T>(options.alpha);
@@ -267,12 +292,14 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     if (x.rank() < 1 || w.rank() < 1 || w.rank() > 2 || x.dim(x.rank() - 1) != w.dim(w.rank() - 1)) {
         return opError("a linear layer with weights " + w.typeText() + " cannot take " + x.typeText());
     }
-    if (isNarrow(x.dtype())) {
-        SONDE_ASSIGN(const Tensor wideX, x.cast(DType::Float32));
-        SONDE_ASSIGN(const Tensor wideW, w.cast(DType::Float32));
+    const bool oneType = w.dtype() == x.dtype() && (!bias || bias->dtype() == x.dtype());
+    if (!oneType && !isNarrow(x.dtype())) return opError("input, weights and bias must have the same dtype");
+    if (const auto wider = widerType(x.dtype())) {
+        SONDE_ASSIGN(const Tensor wideX, x.cast(*wider));
+        SONDE_ASSIGN(const Tensor wideW, w.cast(*wider));
         Tensor wideBias;
         if (bias) {
-            SONDE_ASSIGN(wideBias, bias->cast(DType::Float32));
+            SONDE_ASSIGN(wideBias, bias->cast(*wider));
         }
         SONDE_TRY(linear(context, wideX, wideW, bias ? &wideBias : nullptr));
         SONDE_TRY(narrowed(context, x.dtype(), 0));
@@ -283,18 +310,6 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
     if (w.rank() == 2) dims.back() = n;
     else dims.pop_back();
     if (bias && bias->numel() != n) return opError("bias " + bias->typeText() + " does not fit weights " + w.typeText());
-    if (w.dtype() != x.dtype() || (bias && bias->dtype() != x.dtype())) return opError("input, weights and bias must have the same dtype");
-    if (tensor::isInteger(x.dtype())) {
-        Tensor turned = w;
-        if (w.rank() == 2) {
-            SONDE_ASSIGN(turned, w.transposed(0, 1).contiguous());
-        }
-        SONDE_ASSIGN(Tensor product, matmul(context, x, turned));
-        if (!bias) return {};
-        SONDE_ASSIGN(product, arithmeticTensor(context.pool(), Arithmetic::Add, product, *bias));
-        context.setOutput(0, Value(std::move(product)));
-        return {};
-    }
     SONDE_ASSIGN(Tensor y, context.output(0, x.dtype(), Shape(std::move(dims))));
     const auto* packed = context.prepared<PackedRight>();
     const auto run = [&](auto zero) {
@@ -310,11 +325,10 @@ base::Result<void> linear(KernelContext& context, const Tensor& x, const Tensor&
         call.ldc = n;
         call.columnBias = bias ? bias->data<T>() : nullptr;
         call.followers = Followers::of(y);
+        call.stop = &context.environment().stop;
         gemm(call, context.pool());
     };
-    if (x.dtype() == DType::Float32) run(0.0F);
-    else if (x.dtype() == DType::Float64) run(0.0);
-    else return opError("a linear layer is not defined for " + x.typeText());
+    if (!dispatchProduct(x.dtype(), [&](auto tag) { run(typename decltype(tag)::type{}); })) return opError("a linear layer is not defined for " + x.typeText());
     return {};
 }
 

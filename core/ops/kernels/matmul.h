@@ -8,7 +8,7 @@ namespace sonde::ops::kernels {
 /// A constant right factor, packed.
 class PackedRight : public PreparedState {
   public:
-    PackedMatrix<float> matrix;
+    PackedMatrix matrix;
 };
 
 /// Packs a constant float32 matrix [k, n] (or [n, k] if transposed); null for anything else.

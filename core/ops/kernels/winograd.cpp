@@ -32,7 +32,7 @@ double cost(std::int64_t points, std::int64_t channels, std::int64_t columns) {
 class Winograd {
   public:
     Winograd(const float* x, const WinogradWeights& weights, const float* bias, float* y, const Window& window, const WinogradSizes& sizes)
-        : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm32),
+        : m_x(x), m_weights(weights), m_bias(bias), m_y(y), m_sizes(sizes), m_micro(floatKernels().gemm),
           m_kernel(weights.tile() == 2 ? floatKernels().winograd2 : floatKernels().winograd4), m_tile(weights.tile()),
           m_extent(m_tile + 2), m_points(m_extent * m_extent), m_padY(window.padBegin[0]), m_padX(window.padBegin[1]),
           m_tilesX(divideUp(sizes.output[1], m_tile)), m_tiles(m_tilesX * divideUp(sizes.output[0], m_tile)), m_columns(m_micro.nr),
@@ -58,7 +58,7 @@ class Winograd {
         const bool half = placeOf(at).count <= m_columns / 2;
         const auto run = half ? m_micro.runHalf : m_micro.run;
         for (std::int64_t p = p0; p < p1; ++p) {
-            const PackedMatrix<float>& left = m_weights.point(static_cast<int>(p));
+            const PackedMatrix& left = m_weights.point(static_cast<int>(p));
             const float* right = v + p * m_sizes.inChannels * m_columns;
             float* products = m + p * m_sizes.outChannels * m_columns;
             const std::int64_t block = depthBlock(m_sizes.inChannels);
@@ -163,7 +163,7 @@ class Winograd {
     const float* m_bias;
     float* m_y;
     const WinogradSizes& m_sizes;
-    const MicroKernel<float>& m_micro;
+    const MicroKernel& m_micro;
     const WinogradKernel& m_kernel;
     int m_tile, m_extent, m_points;
     std::int64_t m_padY, m_padX, m_tilesX, m_tiles;
@@ -195,7 +195,7 @@ WinogradWeights::WinogradWeights(const float* weights, std::int64_t outChannels,
                     point.data()[kc] = static_cast<float>(sum);
                 }
             });
-            m_points.push_back(PackedMatrix<float>::left({point.data(), inChannels, 1}, outChannels, inChannels, pool));
+            m_points.push_back(PackedMatrix::left({point.data(), inChannels, 1}, outChannels, inChannels, pool));
         }
     }
 }

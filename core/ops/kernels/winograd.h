@@ -15,11 +15,11 @@ class WinogradWeights {
     WinogradWeights(const float* weights, std::int64_t outChannels, std::int64_t inChannels, int tile, base::ThreadPool& pool);
 
     int tile() const { return m_tile; }
-    const PackedMatrix<float>& point(int p) const { return m_points[static_cast<std::size_t>(p)]; }
+    const PackedMatrix& point(int p) const { return m_points[static_cast<std::size_t>(p)]; }
 
   private:
     int m_tile = 0;
-    std::vector<PackedMatrix<float>> m_points;
+    std::vector<PackedMatrix> m_points;
 };
 
 struct WinogradSizes {
