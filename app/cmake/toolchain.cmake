@@ -34,6 +34,7 @@ add_library(sonde-allocator INTERFACE)
 if(NOT SONDE_SANITIZE)
   find_package(mimalloc 2.0 REQUIRED)
   target_link_libraries(sonde-allocator INTERFACE mimalloc)
+  target_sources(sonde-allocator INTERFACE ${PROJECT_SOURCE_DIR}/app/allocator/operator_new.cpp)
 endif()
 
 # GCC 12 takes moved-from contents of std::variant and std::function for uninitialised when it inlines much (GCC bug

@@ -272,6 +272,36 @@ class TestPlugin : public QObject {
         if (status == 0) QCOMPARE(runSonde({"run", "--allow-native", plugin("throwing_models.so#" + model), "--tracer", "robust"}).status, 4);
     }
 
+    /// try { child } catch (int) { 3 x } catch (...) { 4 x } is 3 x whoever traces it.
+    void handlersSeeWhatWasThrown_data() { tracers(); }
+    void handlersSeeWhatWasThrown() {
+        const Outcome outcome = runWith("handles", "[1,2,3,4]");
+        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 3 ") && outcome.out.contains("max 12 "), qPrintable(outcome.out + outcome.err));
+    }
+
+    /// 2^49 bytes: std::bad_alloc, which is an error of the model as any other.
+    void memoryThatIsNotThere_data() { tracers(); }
+    void memoryThatIsNotThere() {
+        const Outcome outcome = runWith("too_much", "[1,2,3,4]");
+        QVERIFY2((outcome.status == 3 || outcome.status == 4) && outcome.err.contains("no memory left"), qPrintable(QString::number(outcome.status) + outcome.err));
+    }
+
+    /// [new.delete]: handlers are asked, nothrow gives null, alignments are kept.
+    void operatorNewIsThatOfTheStandard() {
+        const Outcome outcome = runSonde({"run", "--allow-native", plugin("throwing_models.so#allocations"), "--input-data", "[1,2,3,4]"});
+        QVERIFY2(outcome.status == 0 && outcome.out.contains("min 1 ") && outcome.out.contains("max 1 "), qPrintable(outcome.out + outcome.err));
+    }
+
+    /// A hierarchy that a forward makes endless is told (or the model runs as one call), and nobody follows it.
+    void aForwardThatMakesACircle_data() { tracers(); }
+    void aForwardThatMakesACircle() {
+        QFETCH(QString, tracer);
+        const Outcome outcome = runWith("its_own_child", "[1,2,3,4]");
+        const bool isOpaque = tracer.isEmpty() || tracer == "robust";
+        QVERIFY2(outcome.status == (isOpaque ? 0 : 3), qPrintable(QString::number(outcome.status) + outcome.err));
+        if (isOpaque) QVERIFY2(outcome.out.contains("min 2 ") && outcome.out.contains("max 5 "), qPrintable(outcome.out));
+    }
+
     /// What throws only when it runs: the run fails at that node.
     void aRunThatThrows() {
         const Outcome outcome = runSonde({"run", "--allow-native", plugin("throwing_models.so#in_the_run")});
@@ -341,6 +371,17 @@ class TestPlugin : public QObject {
     }
 
   private:
+    static void tracers() {
+        QTest::addColumn<QString>("tracer");
+        for (const char* tracer : {"", "module-path", "custom", "robust", "traced-module"}) QTest::newRow(*tracer ? tracer : "default") << tracer;
+    }
+    static Outcome runWith(const QString& model, const QString& input) {
+        QFETCH(QString, tracer);
+        QStringList arguments{"run", "--allow-native", plugin("throwing_models.so#" + model), "--input-data", input};
+        if (!tracer.isEmpty()) arguments << "--tracer" << tracer;
+        return runSonde(arguments);
+    }
+
     std::unique_ptr<QTemporaryDir> m_folder;
     QString m_trace;
 
