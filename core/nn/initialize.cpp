@@ -4,17 +4,11 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/base/random.h"
+
 namespace sonde::nn {
 
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood 2014): every state gives an independent stream.
-std::uint64_t mixed(std::uint64_t& state) {
-    std::uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31U);
-}
 
 /// FNV-1a, so that a parameter's numbers do not depend on which others there are.
 std::uint64_t streamOf(std::uint64_t seed, std::string_view path) {
@@ -24,10 +18,11 @@ std::uint64_t streamOf(std::uint64_t seed, std::string_view path) {
 }
 
 void fillUniform(std::span<float> values, double bound, std::uint64_t stream) {
+    base::Random random(stream);
     const float scale = static_cast<float>(bound) / 8388608.0F;  // 24 bits, centred
     std::size_t i = 0;
     while (i < values.size()) {
-        const std::uint64_t bits = mixed(stream);
+        const std::uint64_t bits = random.bits();
         values[i++] = static_cast<float>(static_cast<std::int32_t>(bits >> 40U) - 8388608) * scale;
         if (i < values.size()) values[i++] = static_cast<float>(static_cast<std::int32_t>((bits >> 8U) & 0xffffffU) - 8388608) * scale;
     }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/random.h"
 #include "core/ops/support/eager.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -194,7 +194,7 @@ enum class Draw : std::uint8_t { Uniform, Normal, Integers };
 /// a and b: bounds, or mean and deviation.
 Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, double b) {
     if (!shape.checkedNumel()) e.fail("no tensor has the shape " + shape.text());
-    Random random(e.context().environment().seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
+    base::Random random(e.context().environment().seed * base::Random::kStep + static_cast<std::uint64_t>(shape.numel()) * 3 + static_cast<std::uint64_t>(how));
     Tensor y = e.get(wideZeros(shape));
     for (double& v : y.mutableSpan<double>()) {
         if (how == Draw::Normal) v = a + b * random.normal();
@@ -207,7 +207,7 @@ Tensor drawn(Eager& e, Draw how, const Shape& shape, DType dtype, double a, doub
 EagerResult randomOrder(Eager& e) {
     const std::int64_t n = e.integer(0);
     if (n < 0 || n > 1'000'000'000) e.fail("an order of " + std::to_string(n) + " numbers");
-    Random random(e.context().environment().seed + static_cast<std::uint64_t>(n));
+    base::Random random(e.context().environment().seed + static_cast<std::uint64_t>(n));
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < order.size(); ++i) {
         const std::size_t j = static_cast<std::size_t>(random.bits() % (i + 1));
@@ -232,7 +232,7 @@ EagerResult multinomial(Eager& e) {
     if (weights.rank() < 1 || weights.rank() > 2 || classes < 1 || count < 0 || (!again && count > classes)) e.fail("cannot draw " + std::to_string(count) + " classes from " + e.at(0).typeText());
     const std::int64_t rows = weights.numel() / classes;
     Tensor y = e.get(Tensor::allocate(DType::Int64, weights.rank() == 1 ? Shape{count} : Shape{rows, count}));
-    Random random(e.context().environment().seed + 17);
+    base::Random random(e.context().environment().seed + 17);
     for (std::int64_t row = 0; row < rows; ++row) {
         double* w = weights.mutableData<double>() + row * classes;
         for (std::int64_t i = 0; i < count; ++i) {

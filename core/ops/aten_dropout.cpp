@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/ops/support/random.h"
+#include "core/base/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -46,7 +46,7 @@ base::Result<void> dropout(KernelContext& context, Form form) {
     const std::int64_t draws = form.wholeChannels ? x.dim(0) * x.dim(1) : x.numel();
     const std::int64_t each = draws > 0 ? x.numel() / draws : 0;
     const Affine affine = affineOf(p, form.alpha);
-    Random random(context.environment().seed);
+    base::Random random(context.environment().seed);
     const bool done = tensor::dispatchFloating(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         const T* from = x.data<T>();

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/random.h"
 #include "core/base/unicode.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/followers.h"
 #include "core/ops/support/convert.h"
 #include "core/ops/support/promotion.h"
-#include "core/ops/support/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -267,7 +267,7 @@ base::Result<void> dropElements(KernelContext& context, double ratio, std::uint6
     if (!(ratio >= 0 && ratio < 1)) return opError("ratio " + std::to_string(ratio) + " is outside [0, 1)");
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(Tensor mask, context.output(1, DType::Bool, x.shape()));
-    Random random(seed);
+    base::Random random(seed);
     for (std::int64_t i = 0; i < x.numel(); ++i) mask.mutableData<bool>()[i] = random.uniform() >= ratio;
     SONDE_ASSIGN(const Tensor keep, mask.cast(x.dtype()));
     SONDE_ASSIGN(const Tensor scale, Tensor::scalar<double>(1 / (1 - ratio)).cast(x.dtype()));

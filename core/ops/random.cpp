@@ -3,7 +3,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/ops/support/random.h"
+#include "core/base/random.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/ops/support/wide.h"
@@ -12,9 +12,9 @@ namespace sonde::ops {
 
 namespace {
 
-Random generator(KernelContext& context) {
+base::Random generator(KernelContext& context) {
     const double own = context.attributes().getFloat("seed", 0);
-    return Random(context.environment().seed * 0x9e3779b97f4a7c15ULL ^ std::bit_cast<std::uint64_t>(own));
+    return base::Random(context.environment().seed * base::Random::kStep ^ std::bit_cast<std::uint64_t>(own));
 }
 
 base::Result<DType> dtypeAsked(const Attributes& attributes, DType fallback) {
@@ -28,7 +28,7 @@ base::Result<void> draw(KernelContext& context, const Shape& shape, DType fallba
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const DType dtype, dtypeAsked(attributes, fallback));
     SONDE_ASSIGN(Tensor values, wideZeros(shape));
-    Random random = generator(context);
+    base::Random random = generator(context);
     const double low = attributes.getFloat("low", 0), high = attributes.getFloat("high", 1);
     const double mean = attributes.getFloat("mean", 0), scale = attributes.getFloat("scale", 1);
     for (double& v : values.mutableSpan<double>()) v = normal ? mean + scale * random.normal() : low + (high - low) * random.uniform();
@@ -45,7 +45,7 @@ base::Result<void> bernoulli(KernelContext& context) {
     SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), context.in(0).dtype()));
     SONDE_ASSIGN(const Tensor chances, wide(context.in(0)));
     SONDE_ASSIGN(Tensor values, wideZeros(chances.shape()));
-    Random random = generator(context);
+    base::Random random = generator(context);
     for (std::int64_t i = 0; i < chances.numel(); ++i) values.mutableData<double>()[i] = random.uniform() < chances.data<double>()[i] ? 1 : 0;
     return setNarrow(context, 0, values, dtype);
 }
@@ -58,7 +58,7 @@ base::Result<void> multinomial(KernelContext& context) {
     SONDE_ASSIGN(const DType dtype, dtypeAsked(context.attributes(), DType::Int32));
     SONDE_ASSIGN(const Tensor logits, wide(x));
     SONDE_ASSIGN(Tensor values, wideZeros(Shape{x.dim(0), count}));
-    Random random = generator(context);
+    base::Random random = generator(context);
     std::vector<double> sums(static_cast<std::size_t>(x.dim(1)));
     for (std::int64_t row = 0; row < x.dim(0); ++row) {
         double total = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/mapped_file.h"
+#include "core/base/random.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/literal.h"
 #include "core/io/inputs/npz_inputs.h"
@@ -28,25 +29,6 @@ using tensor::Value;
 constexpr std::string_view kNumberLetters = "-0123456789.";
 constexpr std::int64_t kUsualImageSize = 224;  ///< what networks for ImageNet take
 constexpr std::size_t kMaxCases = 100'000;
-
-/// Numbers that depend on seed and position alone: splitmix64 (Steele, Lea, Flood 2014).
-class Random {
-  public:
-    Random(std::uint64_t seed, std::size_t stream) : m_state(mixed(seed) ^ mixed(stream + 1)) {}
-    /// Uniform in [0, 1), 53 bits.
-    double next() {
-        m_state += 0x9e3779b97f4a7c15u;
-        return static_cast<double>(mixed(m_state) >> 11) * 0x1p-53;
-    }
-
-  private:
-    static std::uint64_t mixed(std::uint64_t x) {
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-        return x ^ (x >> 31);
-    }
-    std::uint64_t m_state;
-};
 
 struct RandSpec {
     double low = 0;
@@ -134,8 +116,9 @@ Result<Value> randomValue(std::string_view item, const InputInfo& input, std::si
     if (!tensor) return usageError(tensor.error().what, "input '" + input.name + "'");
     const DType wanted = input.type.dtype == DType::Undefined ? DType::Float32 : input.type.dtype;
     SONDE_TRY(checkShape(wanted, shape, input, item));
-    Random random(options.seed, index);
-    for (double& element : tensor->mutableSpan<double>()) element = spec.low + (spec.high - spec.low) * random.next();
+    // Numbers depend on the seed and the input's position alone.
+    base::Random random(base::mixBits(options.seed) ^ base::mixBits(index + 1));
+    for (double& element : tensor->mutableSpan<double>()) element = spec.low + (spec.high - spec.low) * random.uniform();
     SONDE_ASSIGN(Tensor result, tensor->cast(wanted));
     // Rounding to float32 may reach max itself, which is not in the interval.
     if (wanted == DType::Float32 && spec.high > spec.low) {

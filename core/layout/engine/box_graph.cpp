@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/random.h"
 #include "core/layout/engine/bytes.h"
 
 namespace sonde::layout {
@@ -33,12 +34,6 @@ bool finite(const Path& path) {
         if (!std::isfinite(p.x) || !std::isfinite(p.y)) return false;
     }
     return path.points.size() >= 4 && path.points.size() % 3 == 1;
-}
-
-std::uint64_t mixed(std::uint64_t h) {  // the finaliser of SplitMix64 (Steele, Lea, Flood 2014)
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111ebu;
-    return h ^ (h >> 31);
 }
 
 }  // namespace
@@ -180,10 +175,10 @@ bool answers(const BoxLayout& layout, const BoxGraph& graph) {
 }
 
 LayoutKey keyOfBytes(std::span<const std::byte> bytes) {
-    LayoutKey key{0x9e3779b97f4a7c15u, 0xd1b54a32d192ed03u};
+    LayoutKey key{base::Random::kStep, 0xd1b54a32d192ed03u};
     auto take = [&key](std::uint64_t word) {
-        key.high = mixed(key.high ^ word);
-        key.low = mixed(key.low + std::rotl(word, 23) + 0x9e3779b97f4a7c15u);
+        key.high = base::mixBits(key.high ^ word);
+        key.low = base::mixBits(key.low + std::rotl(word, 23) + base::Random::kStep);
     };
     std::size_t i = 0;
     for (; i + 8 <= bytes.size(); i += 8) {
