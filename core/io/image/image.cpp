@@ -57,12 +57,12 @@ std::optional<Layout> layoutOf(const TypeInfo& type, const Image& image) {
 
 std::span<const ImagePreset> imagePresets() {
     static const std::array<ImagePreset, 5> presets{{
-        {"bgr", "BGR, x (0 to 255, as in a dump)", {}},
+        {"bgr", "BGR, x (0 to 255)", {}},
         {"rgb", "RGB, x (0 to 255)", {true, true, 1, {0, 0, 0}, {1, 1, 1}}},
         {"unit", "RGB, x / 255", {true, true, 1 / 255.0, {0, 0, 0}, {1, 1, 1}}},
-        {"imagenet", "RGB, ImageNet mean/std: (x / 255 − mean) / std",
+        {"imagenet", "RGB, ImageNet mean/std",
          {true, true, 1 / 255.0, kImageNetMean, kImageNetDeviation}},
-        {"signed", "BGR, x / 127.5 − 1 (PaddleOCR)", {true, false, 1 / 255.0, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}},
+        {"signed", "BGR, x / 127.5 − 1", {true, false, 1 / 255.0, {0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}},
     }};
     return presets;
 }
