@@ -130,24 +130,28 @@ SliceBar::SliceBar(QWidget* parent)
     : QWidget(parent),
       m_layout(new FlowLayout(this, theme::kMedium, theme::kTight)),
       m_text(new QLineEdit(this)),
-      m_axes(new QWidget(this)),
-      m_rows(new QComboBox(m_axes)),
-      m_columns(new QComboBox(m_axes)) {
+      m_rowsPart(new QWidget(this)),
+      m_columnsPart(new QWidget(this)),
+      m_rows(new QComboBox(m_rowsPart)),
+      m_columns(new QComboBox(m_columnsPart)) {
     m_text->setAccessibleName(tr("Slice"));
     m_text->setToolTip(tr("The slice as in numpy, for example 0, 3, :, :"));
     m_text->setFixedWidth(150);
-    auto* axes = new QHBoxLayout(m_axes);
-    axes->setContentsMargins(0, 0, 0, 0);
-    axes->setSpacing(theme::kTight);
-    axes->addWidget(new QLabel(tr("rows"), m_axes));
-    axes->addWidget(m_rows);
-    axes->addWidget(new QLabel(tr("columns"), m_axes));
-    axes->addWidget(m_columns);
+    const auto join = [](QWidget* part, const QString& label, QComboBox* box) {
+        auto* row = new QHBoxLayout(part);
+        row->setContentsMargins(0, 0, 0, 0);
+        row->setSpacing(theme::kTight);
+        row->addWidget(new QLabel(label, part));
+        row->addWidget(box);
+    };
+    join(m_rowsPart, tr("rows"), m_rows);
+    join(m_columnsPart, tr("columns"), m_columns);
     for (QComboBox* box : {m_rows, m_columns}) box->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_rows->setAccessibleName(tr("Axis of the rows"));
     m_columns->setAccessibleName(tr("Axis of the columns"));
     m_layout->addWidget(m_text);
-    m_layout->addWidget(m_axes);
+    m_layout->addWidget(m_rowsPart);
+    m_layout->addWidget(m_columnsPart);
     connect(m_text, &QLineEdit::editingFinished, this, [this] {
         Slice read;
         QString why;
@@ -245,7 +249,7 @@ void SliceBar::rebuild() {
 void SliceBar::refresh() {
     m_text->setText(text(m_slice));
     m_text->setVisible(m_pickable && !m_shape.empty());
-    m_axes->setVisible(m_pickable && m_shape.size() > 1);
+    for (QWidget* part : {m_rowsPart, m_columnsPart}) part->setVisible(m_pickable && m_shape.size() > 1);
     const QSignalBlocker rows(m_rows), columns(m_columns);
     m_rows->setCurrentIndex(m_rows->findData(m_slice.rowAxis));
     m_columns->setCurrentIndex(m_columns->findData(m_slice.columnAxis));

@@ -64,7 +64,8 @@ class SliceBar : public QWidget {
     bool m_pickable = true;
     FlowLayout* m_layout;
     QLineEdit* m_text;
-    QWidget* m_axes;
+    QWidget* m_rowsPart;     ///< label and box; a narrow bar puts the two parts below each other
+    QWidget* m_columnsPart;
     QComboBox* m_rows;
     QComboBox* m_columns;
     std::vector<QWidget*> m_places;

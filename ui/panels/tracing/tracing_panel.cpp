@@ -3,7 +3,6 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFormLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -22,6 +21,7 @@
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
+#include "ui/widgets/flow_layout.h"
 
 namespace sonde::panels {
 
@@ -64,7 +64,7 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
       m_follow(new QCheckBox(tr("Follow the input values"))),
       m_flatten(new QCheckBox(tr("Flatten"))),
       m_retrace(new QPushButton(theme::icon(QStringLiteral("reload")), tr("Trace Again"))),
-      m_usual(new QPushButton(tr("Defaults"))),
+      m_defaults(new QPushButton(tr("Defaults"))),
       m_result(note()) {
     auto* area = new QScrollArea;
     area->setWidgetResizable(true);
@@ -82,7 +82,7 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
     connect(m_tracer, &QComboBox::currentIndexChanged, this, &TracingPanel::showSentence);
     connect(m_noLeaves, &QCheckBox::toggled, m_leaves, &QWidget::setDisabled);
     connect(m_retrace, &QPushButton::clicked, this, &TracingPanel::retrace);
-    connect(m_usual, &QPushButton::clicked, this, &TracingPanel::setToUsual);
+    connect(m_defaults, &QPushButton::clicked, this, &TracingPanel::setToDefaults);
     connect(&context, &InspectorContext::documentOpened, this, &TracingPanel::rebuild);
     connect(&context, &InspectorContext::documentClosed, this, &TracingPanel::rebuild);
     rebuild();
@@ -101,16 +101,15 @@ QWidget* TracingPanel::buildForm() {
                             "a run that takes another branch stops there"));
     m_flatten->setToolTip(tr("Replace every module call by its operations; nodes keep the names of their modules"));
     m_retrace->setToolTip(tr("Trace again with these options; watch points, inputs and view are kept by name"));
-    m_usual->setToolTip(tr("Restore the options used when a model is opened"));
+    m_defaults->setToolTip(tr("Restore the options used when a model is opened"));
 
     auto* form = new QWidget;
     auto* column = new QVBoxLayout(form);
     column->setContentsMargins(theme::kSmall, theme::kSmall, theme::kSmall, theme::kSmall);
     column->setSpacing(theme::kTight);
-    auto* buttons = new QHBoxLayout;
+    auto* buttons = new widgets::FlowLayout(nullptr, theme::kTight, theme::kTight);
     buttons->addWidget(m_retrace);
-    buttons->addWidget(m_usual);
-    buttons->addStretch(1);
+    buttons->addWidget(m_defaults);
     m_concrete->setHorizontalSpacing(theme::kSmall);
     m_concrete->setVerticalSpacing(theme::kTight);
     column->addLayout(buttons);
@@ -205,7 +204,7 @@ void TracingPanel::showResult() {
     m_result->setText(words.join(QStringLiteral(", ")));
 }
 
-void TracingPanel::setToUsual() {
+void TracingPanel::setToDefaults() {
     m_tracer->setCurrentIndex(0);
     m_follow->setChecked(false);
     m_flatten->setChecked(false);

@@ -30,7 +30,7 @@ class TracingPanel : public QWidget {
     void fillConcrete();
     void showSentence();
     void showResult();
-    void setToUsual();
+    void setToDefaults();
     document::OpenOptions chosen() const;
     void retrace();
 
@@ -45,7 +45,7 @@ class TracingPanel : public QWidget {
     QCheckBox* m_follow;
     QCheckBox* m_flatten;
     QPushButton* m_retrace;
-    QPushButton* m_usual;
+    QPushButton* m_defaults;
     QLabel* m_result;
 };
 
