@@ -1,6 +1,6 @@
 // Times of the kernels that decide how fast a model runs and of whole models with random weights, in one table:
-// bench_kernels [kernels|models [MODEL…]|census [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
-// cost of keeping every node's value. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
+// bench_kernels [kernels|products|models [MODEL…]|census [MODEL…]]. Best of several runs on one thread and on two, GFLOP/s on one, for models (also files) the
+// cost of keeping every node's value; products: our float32 products and convolutions and Eigen's in turn, with the ratio. SONDE_KERNELS=baseline|avx2|avx512 chooses the loops.
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +20,7 @@
 #include "core/ops/kernels/fourier.h"
 #include "core/ops/kernels/gemm.h"
 #include "core/ops/registry/registry.h"
+#include "tests/bench/products/products.h"
 
 using namespace sonde;
 
@@ -224,6 +225,11 @@ int main(int argc, char** argv) {
             if (argc <= 2) census({name});
         }
         return 0;
+    }
+    if (part.empty() || part == "products") {
+        bench::compareProducts();
+        bench::compareConversions();
+        if (part == "products") return 0;
     }
     std::printf("%-40s %10s %10s %7s %9s %10s\n", ops::kernels::floatKernels().name, "1T ms", "2T ms", "1T/2T", "GFLOP/s", "watch all");
     if (part != "models") {
