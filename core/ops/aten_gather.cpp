@@ -94,9 +94,13 @@ EagerResult indexFill(Eager& e) {
 
 Tensor flat(Eager& e, const Tensor& x) { return e.reshape(x, Shape{x.numel()}); }
 
+/// torch.take counts negative indices from the end, as index_select does not.
 EagerResult take(Eager& e) {
     const Tensor index = e.at(1);
-    return e.reshape(e("index_select", flat(e, e.at(0)), 0, flat(e, index)), index.shape());
+    Ints places;
+    for (std::int64_t i = 0; i < index.numel(); ++i) places.push_back(index.toInt64(i) + (index.toInt64(i) < 0 ? e.at(0).numel() : 0));
+    const Tensor from = Tensor::of<std::int64_t>({static_cast<std::int64_t>(places.size())}, places);
+    return e.reshape(e("index_select", flat(e, e.at(0)), 0, from), index.shape());
 }
 
 EagerResult takeAlong(Eager& e) {

@@ -6,6 +6,7 @@
 #include "core/ops/kernels/move.h"
 #include "core/ops/support/invoke.h"
 #include "core/ops/support/promotion.h"
+#include "core/ops/support/indices.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
@@ -17,6 +18,7 @@ namespace {
 base::Result<void> indexSelect(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    SONDE_TRY(checkFromStart(context.in(2), context.in(0).rank() == 0 ? 1 : context.in(0).dim(axis)));
     return kernels::gather(context, context.in(0), context.in(2), axis);
 }
 
@@ -33,6 +35,7 @@ base::Result<void> inferIndexSelect(InferContext& context) {
 base::Result<void> gather(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
+    SONDE_TRY(checkFromStart(context.in(2), context.in(0).rank() == 0 ? 1 : context.in(0).dim(axis)));
     return kernels::gatherElements(context, context.in(0), context.in(2), axis);
 }
 

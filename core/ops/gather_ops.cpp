@@ -1,6 +1,7 @@
 // Reading and writing by index.
 
 #include "core/ops/kernels/move.h"
+#include "core/ops/support/indices.h"
 #include "core/ops/support/row.h"
 #include "core/ops/support/shapes.h"
 
@@ -89,6 +90,7 @@ void define_gather_ops(Registry& registry) {
     registry.add(atenRow("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
                          "rows of a table", Category::Layer, [](KernelContext& context) -> base::Result<void> {
                              if (context.in(0).rank() < 1) return opError("the table is a scalar");
+                             SONDE_TRY(checkFromStart(context.in(1), context.in(0).dim(0)));
                              return kernels::gather(context, context.in(0), context.in(1), 0);
                          },
                          [](InferContext& context) -> base::Result<void> {

@@ -99,6 +99,24 @@ base::Result<void> withBatch(KernelContext& context, std::size_t spatialRank, co
     return {};
 }
 
+/// PyTorch pools no image without elements (batch 0 apart) and makes none.
+base::Result<void> needElements(const Tensor& x) {
+    for (std::size_t axis = 1; axis < x.rank(); ++axis) {
+        if (x.dim(axis) == 0) return opError("cannot pool " + x.typeText() + ": only the batch may be of size 0");
+    }
+    return {};
+}
+
+base::Result<void> windowFits(const Window& window, const Tensor& x) {
+    SONDE_TRY(needElements(x));
+    if (x.rank() != window.rank() + 2) return {};  // the kernel says so
+    const Shape output = window.outputShape(x.dim(0), x.dim(1), std::span(x.shape().dims()).subspan(2));
+    for (std::size_t i = 0; i < window.rank(); ++i) {
+        if (output[i + 2] < 1) return opError("the output size is too small: windows " + Shape(window.kernel).text() + " on " + x.typeText() + " give " + output.text());
+    }
+    return {};
+}
+
 struct AtenPool {
     std::size_t rank;
     bool average;
@@ -113,6 +131,7 @@ base::Result<Window> atenWindow(const AtenPool& pool, const auto& valueAt) {
 base::Result<void> atenPool(KernelContext& context, const AtenPool& pool) {
     SONDE_ASSIGN(const Window window, atenWindow(pool, [&](std::size_t i) { return context.value(i); }));
     return withBatch(context, pool.rank, [&](const Tensor& x) -> base::Result<void> {
+        SONDE_TRY(windowFits(window, x));
         if (!pool.average) return kernels::maxPool(context, x, window, false, true);
         const bool countPadding = context.value(5).kind() != ValueKind::Bool || context.value(5).toBool();
         std::int64_t divisor = 0;
@@ -153,7 +172,8 @@ base::Result<void> adaptive(KernelContext& context, std::size_t rank, bool avera
         if (extents.size() == 1) extents.assign(rank, extents[0]);
         return extents;
     }());
-    return withBatch(context, rank, [&](const Tensor& x) {
+    return withBatch(context, rank, [&](const Tensor& x) -> base::Result<void> {
+        SONDE_TRY(needElements(x));
         return average ? kernels::adaptiveAveragePool(context, x, output) : kernels::adaptiveMaxPool(context, x, output);
     });
 }

@@ -42,6 +42,38 @@ class TestKernels : public QObject {
     Q_OBJECT
 
   private slots:
+    /// torch.embedding, index_select and gather raise IndexError; torch.take and ONNX's Gather count from the end.
+    void indicesOfAtenCountFromTheStart() {
+        const tensor::Value table(tensor::Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
+        const auto at = [](std::int64_t index) { return tensor::Value(tensor::Tensor::of<std::int64_t>({1}, {index})); };
+        const auto atMatrix = [](std::int64_t index) { return tensor::Value(tensor::Tensor::of<std::int64_t>({1, 1}, {index})); };
+        for (const std::int64_t index : {0, 2, -1, -3, 3}) {
+            const bool isRight = index >= 0 && index < 3;
+            QCOMPARE(callOp("aten", "embedding", 0, {table, at(index)}, {}, 1).empty(), !isRight);
+            QCOMPARE(callOp("aten", "index_select", 0, {table, tensor::Value::ofInt(0), at(index)}, {}, 1).empty(), !isRight);
+            QCOMPARE(callOp("aten", "gather", 0, {table, tensor::Value::ofInt(0), atMatrix(index)}, {}, 1).empty(), !isRight);
+        }
+        QCOMPARE(callOp("aten", "take", 0, {table, at(-1)}, {}, 1).at(0).tensor().toDouble(0), 6.0);
+        QCOMPARE(callOp("", "Gather", 13, {table, at(-1)}, {}, 1).at(0).tensor().toDouble(0), 5.0);
+    }
+
+    /// conv2d: "Kernel size can't be greater than actual input size"; pools: "Output size is too small", non-empty images.
+    void imagesWithoutElements() {
+        const auto image = [](std::int64_t height, std::int64_t width) { return tensor::Value(tensor::Tensor::zeros(tensor::DType::Float32, {1, 3, height, width}).value()); };
+        const auto number = [](std::int64_t value) { return tensor::Value::ofInt(value); };
+        const tensor::Value kernel = tensor::Value(tensor::Tensor::zeros(tensor::DType::Float32, {2, 3, 3, 3}).value());
+        const std::vector<std::pair<std::int64_t, bool>> heights{{0, false}, {1, true}, {4, true}};
+        for (const auto& [height, isRight] : heights) {
+            QCOMPARE(callOp("aten", "conv2d", 0, {image(height, 8), kernel, {}, number(1), number(1), number(1), number(1)}, {}, 1).empty(), !isRight);
+            QCOMPARE(callOp("aten", "max_pool2d", 0, {image(height, 8), number(3), number(2), number(1), number(1), tensor::Value::ofBool(false)}, {}, 1).empty(), !isRight);
+            QCOMPARE(callOp("aten", "avg_pool2d", 0, {image(height, 8), number(3), number(2), number(1), tensor::Value::ofBool(false), tensor::Value::ofBool(true), {}}, {}, 1).empty(), !isRight);
+            QCOMPARE(callOp("aten", "adaptive_avg_pool2d", 0, {image(height, 8), number(1)}, {}, 1).empty(), !isRight);
+        }
+        // Without padding a window of 3 needs 3.
+        QVERIFY(callOp("aten", "conv2d", 0, {image(2, 8), kernel, {}, number(1), number(0), number(1), number(1)}, {}, 1).empty());
+        QVERIFY(callOp("aten", "avg_pool2d", 0, {image(2, 8), number(3), number(1), number(0), tensor::Value::ofBool(false), tensor::Value::ofBool(true), {}}, {}, 1).empty());
+    }
+
     void loopsAgreeBetweenInstructionSets_data() {
         QTest::addColumn<int>("isa");
         QTest::addRow("baseline") << 0;
