@@ -91,7 +91,7 @@ base::Result<int> dump(DumpVerbOptions& options) {
     }
     options.dump.optimize = !options.noOptimize;
     options.dump.metadata = !options.noMetadata;
-    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto document, options.model.load(options.inputData.empty() ? std::string() : options.inputData.front()));
     SONDE_ASSIGN(const io::dump::DumpFile file, document::makeDump(*document, options.inputData, options.dump, commandLineWork()));
     SONDE_ASSIGN(const io::dump::WriteInfo info, io::dump::writeDump(options.out, file, {options.dump.names, options.dump.modelVersion, options.append}));
     if (!options.stripInfo.empty()) SONDE_TRY(writeStripInfo(options.stripInfo, *file.graph, info.contentHash, options.appendJson));
@@ -135,7 +135,8 @@ Verb dumpVerb() {
                 command.add_option("--option", options->options, "Option of the optimisation, NAME or NAME=false (enable_fuse_grain …)");
                 command.add_option("--user-info", dump.userInfo, "Text to keep in the metadata");
                 command.add_flag("--no-metadata", options->noMetadata, "Keep no metadata");
-                command.add_option("--input-data", options->inputData, "A test case: input data as for run, or @FILE with one case a line");
+                command.add_option("--input-data", options->inputData, "A test case: input data as for run, or @FILE with one case a line (again for more)")
+                    ->allow_extra_args(false);  // else [1,2] would be two
                 command.add_option("--repeat", dump.input.repeat, "Repeat each sample of file data N times along axis 0")->check(CLI::PositiveNumber);
                 command.add_flag("--silent", options->silent, "With --check: do not print the errors");
                 command.add_flag("--no-assert", dump.noAssert, "Test cases without expected values");

@@ -74,6 +74,7 @@ base::Result<std::vector<std::vector<Value>>> caseInputs(const Document& documen
                                                          const base::WorkContext& work) {
     const std::vector<io::InputInfo> infos = inputInfos(document);
     io::InputOptions how = options.input;
+    how.hasDefault = defaultsOf(document);
     how.image.resize = options.resizeInput;
     std::vector<std::vector<Value>> cases;
     for (const std::string& spec : inputData) {

@@ -71,7 +71,7 @@ Result<void> checkRank(const Tensor& tensor, const InputInfo& input) {
 
 /// The first element that a conversion has changed; nothing if all are what they were.
 std::optional<std::int64_t> changedElement(const Tensor& before, const Tensor& after) {
-    const bool toFloat = tensor::isFloating(after.dtype());
+    const bool toFloat = tensor::isFloating(after.dtype()) && tensor::isFloating(before.dtype());
     for (std::int64_t i = 0; i < before.numel(); ++i) {
         const double a = before.toDouble(i), b = after.toDouble(i);
         // Floats are rounded, which is what a dtype is for; but they stay numbers.
@@ -82,7 +82,8 @@ std::optional<std::int64_t> changedElement(const Tensor& before, const Tensor& a
 
 bool canChange(DType from, DType to) {
     const bool isNarrowFloat = tensor::isFloating(to) && tensor::itemSize(to) < tensor::itemSize(DType::Float32);
-    if (tensor::isFloating(to)) return isNarrowFloat || (from == DType::Float64 && to != DType::Float64);
+    const bool isWideInteger = tensor::isInteger(from) && tensor::itemSize(from) >= tensor::itemSize(to);
+    if (tensor::isFloating(to)) return isNarrowFloat || isWideInteger || (from == DType::Float64 && to != DType::Float64);
     return true;
 }
 
@@ -98,6 +99,7 @@ Result<Tensor> converted(const Tensor& tensor, DType dtype, const InputInfo& inp
         const bool isFraction = !std::isfinite(value) || value != std::trunc(value);
         const std::string what = dtype == DType::Bool                             ? ", neither 0 nor 1"
                                  : isFraction && !tensor::isFloating(dtype) ? ", not an integer"
+                                 : tensor::isInteger(tensor.dtype()) && tensor::isFloating(dtype) && std::isfinite(result.toDouble(*changed)) ? ", which " + std::string(name(dtype)) + " does not hold exactly"
                                                                             : ", outside of the range of " + std::string(name(dtype));
         return unexpected(input, tensor.typeText(), "element " + std::to_string(*changed) + " is " + tensor.elementText(*changed) + what).at(where);
     }

@@ -30,7 +30,7 @@ std::vector<Contradiction> contradictions(const std::vector<InputInfo>& inputs, 
 
 /// A tensor of data as a value of the input: converted to its dtype, or to int, float, bool, str or a list of them where the
 /// model takes no tensor. Where the model declares a type, values must survive the conversion: no fraction becomes an
-/// integer, no number leaves the range of the dtype. Without, the cast of Tensor::cast() and only the rank is checked.
+/// integer, no integer another number, no number leaves the range of the dtype; floats are rounded. Without, the cast of Tensor::cast() and only the rank is checked.
 /// `where`: file or text that the data is from.
 base::Result<tensor::Value> fitted(tensor::Tensor tensor, const InputInfo& input, const std::string& where);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -76,6 +77,7 @@ Result<RandSpec> parseRand(std::string_view item) {
         if (!number) return badSpec(item, parts[i]);
         (i == 0 ? spec.low : spec.high) = *number;
     }
+    if (spec.low > spec.high) return usageError("min " + std::string(trimmed(parts[0])) + " is above max " + std::string(trimmed(parts[1])), std::string(item), "write #rand(min,max)");
     for (std::size_t i = 2; i < parts.size(); ++i) {
         const std::string_view part = trimmed(parts[i]);
         if (part == "..." && i + 1 == parts.size()) {
@@ -183,10 +185,29 @@ Result<Value> fileValue(std::string_view item, const InputInfo& input, const Inp
     return fitted(std::move(tensor), input, path);
 }
 
+/// No path of a file that is there, and nothing that a file would be called: a word or a number with a slip in it.
+bool isWord(std::string_view item) {
+    std::error_code ignored;
+    return item.find_first_of("./\\") == std::string_view::npos && !std::filesystem::exists(item, ignored);
+}
+
+base::Error notAValue(std::string_view item, const InputInfo& input) {
+    const auto& kind = input.type.kind;
+    const bool isScalar = kind && (!input.type.isTensor() || (input.type.shape && input.type.shape->empty()));
+    if (!isScalar) {
+        return usageError("'" + std::string(item) + "' is neither numbers nor a file that exists", "input '" + input.name + "'",
+                          "write a path, [1,2,3], #rand(0,1) or #zeros");
+    }
+    const bool isBool = kind == tensor::ValueKind::Bool || input.type.dtype == DType::Bool;
+    return usageError("input '" + input.name + "' expects " + input.type.text() + ", got '" + std::string(item) + "'", {},
+                      isBool ? "write " + input.name + ":true or " + input.name + ":false" : "write a number, as in " + input.name + ":16000");
+}
+
 Result<Value> valueOf(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options, std::string& note) {
     const ItemKind kind = kindOfItem(item);
     if (kind == ItemKind::Literal) return literalValue(item, input);
     if (kind == ItemKind::Archive) return archiveValue(item, input, options.hasDefault, note);
+    if (kind == ItemKind::File && isWord(item)) return notAValue(item, input);
     if (input.type.kind && !input.type.isTensor()) {
         if (kind != ItemKind::File) return plainNumber(item, input, index, options);
         return usageError("input '" + input.name + "' expects " + input.type.text() + ", which neither an image nor a .npy file can provide", std::string(item),
@@ -218,6 +239,7 @@ struct Sources {
     std::string caseName;
     std::vector<std::string> items;  ///< by input; empty: nothing yet
     std::vector<std::string> notes;
+    std::optional<base::Error> lacking;  ///< what the last archive had nothing for, with both lists
 };
 
 /// An archive fills every input that nothing else is given for and that it has a key for.
@@ -230,8 +252,17 @@ Result<void> fillFrom(std::string_view archive, std::optional<std::size_t> targe
     }
     sources.notes.insert(sources.notes.end(), fill.notes.begin(), fill.notes.end());
     if (fill.refused) return std::move(*fill.refused);
+    sources.lacking = std::move(fill.lacking);
     if (!target) sources.caseName = fill.caseName;
     return {};
+}
+
+/// "y:[1,2]": given to an input by its name. No file is called so.
+bool namesOther(std::string_view item) {
+    const std::size_t colon = item.find(':');
+    if (colon == std::string_view::npos || colon == 0 || kindOfItem(item) == ItemKind::Literal) return false;
+    std::error_code ignored;
+    return item.front() != '#' && item.substr(0, colon).find_first_of("/\\") == std::string_view::npos && !std::filesystem::exists(item, ignored);
 }
 
 Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& inputs, const InputOptions& options) {
@@ -247,7 +278,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
         for (std::size_t i = 0; i < inputs.size(); ++i) sources.items[i] = defaultItem(inputs[i]);
         return sources;
     }
-    if (items.size() == 1 && !splitItem(items.front(), inputs).first) {
+    if (items.size() == 1 && !splitItem(items.front(), inputs).first && !namesOther(items.front())) {
         const std::string_view item = items.front();
         if (kindOfItem(item) == ItemKind::Archive && !inputs.empty()) {
             SONDE_TRY(fillFrom(item, std::nullopt, sources, inputs, options));
@@ -261,7 +292,9 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
     for (std::string_view item : items) {
         const auto [index, data] = splitItem(item, inputs);
         if (!index) {
-            return usageError("the model has no input for '" + std::string(item) + "'", {},
+            const bool isNamed = namesOther(item);
+            return usageError(isNamed ? "the model has no input '" + std::string(item.substr(0, item.find(':'))) + "'"
+                                      : "the model has no input for '" + std::string(item) + "'", isNamed ? "'" + std::string(item) + "'" : "",
                               "write NAME:DATA; required inputs: " + namesOf(inputs));
         }
         if (!sources.items[*index].empty()) return usageError("input '" + inputs[*index].name + "' is given twice");
@@ -277,7 +310,7 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
     const auto missing = std::ranges::find_if(sources.items, &std::string::empty);
     if (missing == sources.items.end()) return sources;
     return usageError("no value for input '" + inputs[static_cast<std::size_t>(missing - sources.items.begin())].name + "'", {},
-                      "required inputs: " + namesOf(inputs));
+                      sources.lacking ? sources.lacking->hint : "required inputs: " + namesOf(inputs));
 }
 
 /// #zeros, and #rand without all of a shape.

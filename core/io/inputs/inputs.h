@@ -47,12 +47,12 @@ struct InputCase {
 ///   a.npy | photo.png           the one input
 ///   x:a.npy;mask:#rand(0,1)     several, by name; the name ends at the first ':' after a known input name
 ///   16000, [1,2,3], [[1,2]]     numbers (see literal.h); {2,3}: only a shape
-///   #rand(min,max[,shape…])     uniform in [min,max), truncated for integers; one alone is for all inputs.
+///   #rand(min,max[,shape…])     uniform in [min,max), truncated for integers; one alone is for all inputs. min <= max.
 ///                               A final `...` appends the input's remaining dim sizes
 ///   #zeros                      zeros of the input's shape
 ///   file.npz, file.npz#case1    every input by key in.NAME or NAME (case1.in.NAME); see npz_inputs.h
 ///   x:file.npz                  the same for every input that is not given otherwise
-///   x:file.npz#key              the array of that key for one input
+///   x:file.npz#key              the array `key` (or `in.key`) for one input
 ///   @list.txt                   one case a line; empty lines are left out
 /// Dim sizes that the model leaves open are what `usual` says, else 1; height and width of an image-like input
 /// ([N,1 or 3,H,W]) 224; a symbol ("N") has one size in all inputs, that of the data if there is any.

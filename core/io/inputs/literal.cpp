@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "core/io/inputs/agreement.h"
@@ -29,6 +30,7 @@ struct Element {
     std::int64_t integer = 0;
     bool isHuge = false;  ///< an integer above those of int64, in `bits`
     std::uint64_t bits = 0;
+    bool isOutOfRange = false;  ///< a number above those of double
     double real = 0;
     std::string text;  ///< of a string: without its quotes; else as written
 };
@@ -39,6 +41,17 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
     while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
     return text;
+}
+
+/// A number that no double comes near to: 0 below the smallest, as strtod has it, infinite above the largest.
+double beyondDoubles(const char* begin, const char* end) {
+    long double wide = 0;
+    if (std::from_chars(begin, end, wide).ec == std::errc()) return static_cast<double>(wide);
+    const std::string_view text(begin, static_cast<std::size_t>(end - begin));
+    const std::size_t exponent = text.find_first_of("eE");
+    const bool isSmall = exponent == std::string_view::npos ? text.find_first_of("123456789") > text.find('.') : text.substr(exponent + 1).starts_with('-');
+    const double magnitude = isSmall ? 0 : std::numeric_limits<double>::infinity();
+    return text.starts_with('-') ? -magnitude : magnitude;
 }
 
 std::optional<Element> elementOf(std::string_view word) {
@@ -64,8 +77,12 @@ std::optional<Element> elementOf(std::string_view word) {
         return element;
     }
     const auto read = std::from_chars(begin, end, element.real);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+    if (read.ec == std::errc::invalid_argument || read.ptr != end) return std::nullopt;
     element.kind = Element::Kind::Float;
+    if (read.ec != std::errc()) {
+        element.real = beyondDoubles(begin, end);
+        element.isOutOfRange = std::isinf(element.real);
+    }
     return element;
 }
 
@@ -114,6 +131,10 @@ class Parser {
             const std::string word(m_text.substr(begin, m_at - begin));
             m_at = begin;
             return problem(word.empty() ? "a number is missing" : "'" + word + "' is not a number");
+        }
+        if (element->isOutOfRange) {
+            m_at = begin;
+            return problem("'" + element->text + "' is out of range: the largest number is 1.8e308");
         }
         elements.push_back(*element);
         return {};

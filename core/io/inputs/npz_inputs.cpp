@@ -115,7 +115,12 @@ std::pair<std::string, std::string> splitArchiveItem(std::string_view item) {
 
 std::vector<std::string> ArrayMatch::notes(const std::vector<InputInfo>& inputs) const {
     std::vector<std::string> result;
-    if (guessed) result.push_back("array '" + keys[*guessed] + "' is used for input '" + inputs[*guessed].name + "'");
+    if (guessed) {
+        const tensor::DType wanted = inputs[*guessed].type.dtype;
+        const bool isConverted = wanted != tensor::DType::Undefined && wanted != guessedType;
+        result.push_back("array '" + keys[*guessed] + "' is used for input '" + inputs[*guessed].name + "'" +
+                         (isConverted ? ", converted from " + std::string(tensor::name(guessedType)) + " to " + std::string(tensor::name(wanted)) : ""));
+    }
     for (const std::string& key : unused) result.push_back("array '" + key + "' is not used: the model has no input of that name");
     for (const std::string& key : defaulted) result.push_back("array '" + key + "' is not used: the model has its own value for that input");
     return result;
@@ -138,6 +143,7 @@ Result<ArrayMatch> matchArrays(const NpzFile& file, const std::string& casePrefi
     const Left* const found = lackingCount == 1 ? onlyFitting(left, anyIn, inputs[*lacking]) : nullptr;
     if (found) {
         match.guessed = lacking;
+        match.guessedType = found->type.dtype;
         match.keys[*lacking] = found->key;
     }
     for (const Left& array : left) {
@@ -168,24 +174,60 @@ base::Error missingArray(const ArrayMatch& match, const std::string& casePrefix,
     return usageError(std::move(what), where, std::move(hint));
 }
 
+namespace {
+
+/// The key of the array that "file.npz#part" chooses; empty: none.
+std::string arrayKey(const NpzFile& file, const std::string& part) {
+    if (part.empty()) return {};
+    const std::string key = std::string(kIn) + part;
+    return file.has(part) ? part : file.has(key) ? key : std::string();
+}
+
+/// Of a case that is not there is said what it would have to hold.
+bool hasCase(const NpzFile& file, const std::string& prefix) {
+    return prefix.empty() || !casePrefixOf(prefix + ' ').empty() || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
+}
+
+base::Error unknownPart(const NpzFile& file, const std::string& part, std::string_view item) {
+    std::set<std::string> cases;
+    std::vector<std::string> arrays;
+    for (const std::string& key : file.keys()) {
+        const std::string_view prefix = casePrefixOf(key);
+        if (!prefix.empty()) cases.emplace(prefix.substr(0, prefix.size() - 1));
+        else if (mayBeInput(key) && !isSummary(file, key)) arrays.push_back(key);
+    }
+    return usageError("the file has neither a case nor an array '" + part + "'", std::string(item),
+                      "arrays: " + listed(arrays) + "; cases: " + listed({cases.begin(), cases.end()}));
+}
+
+}  // namespace
+
 Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<InputInfo>& inputs, const FillOptions& options) {
     const auto [path, part] = splitArchiveItem(item);
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
     ArchiveFill fill;
     fill.items.resize(inputs.size());
     const std::string prefix = prefixOf(part);
-    const bool isCase = prefix.empty() || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
     const std::optional<std::size_t> only = inputs.size() == 1 ? std::optional<std::size_t>(0) : options.target;
-    if (!isCase && only && file.has(part)) {  // one array, by its key
+    if (!hasCase(file, prefix)) {
+        if (arrayKey(file, part).empty()) return unknownPart(file, part, item);
+        if (!only) return usageError("'" + part + "' is one array, and the model has several inputs", std::string(item), "choose the input: NAME:" + std::string(item));
         fill.items[*only] = item;
         return fill;
     }
     std::vector<bool> isOpen = options.isOpen;
     if (options.target) {
-        isOpen.assign(inputs.size(), false);
+        isOpen.resize(inputs.size(), true);
         isOpen[*options.target] = true;
     }
-    SONDE_ASSIGN(const ArrayMatch match, matchArrays(file, prefix, inputs, isOpen, options.hasDefault));
+    SONDE_ASSIGN(ArrayMatch match, matchArrays(file, prefix, inputs, isOpen, options.hasDefault));
+    if (options.target && match.keys[*options.target].empty()) {
+        // It was said which input is meant: the others may get theirs from elsewhere.
+        std::vector<bool> isTarget(inputs.size(), false);
+        isTarget[*options.target] = true;
+        SONDE_ASSIGN(ArrayMatch alone, matchArrays(file, prefix, inputs, isTarget, options.hasDefault));
+        if (!alone.keys[*options.target].empty()) match = std::move(alone);
+    }
     fill.caseName = part;
     fill.notes = match.notes(inputs);
     bool isMissing = false;
@@ -196,7 +238,9 @@ Result<ArchiveFill> fillFromArchive(std::string_view item, const std::vector<Inp
         // An array of another name is told by its key, as one input alone would not find it among those of the others.
         fill.items[i] = match.guessed == i && inputs.size() > 1 ? path + '#' + match.keys[i] : std::string(item);
     }
-    if (isMissing) fill.refused = missingArray(match, prefix, inputs, isOpen, file, std::string(item));
+    if (!isMissing) return fill;
+    const bool isOthers = options.target && !match.keys[*options.target].empty();
+    (isOthers ? fill.lacking : fill.refused) = missingArray(match, prefix, inputs, isOpen, file, std::string(item));
     return fill;
 }
 
@@ -205,8 +249,9 @@ Result<tensor::Value> archiveValue(std::string_view item, const InputInfo& input
     SONDE_ASSIGN(const NpzFile file, NpzFile::open(path));
     const std::string prefix = prefixOf(part);
     const bool isNamed = file.has(prefix + std::string(kIn) + input.name) || file.has(prefix + input.name);
-    std::string key = part;
-    if (isNamed || part.empty() || !file.has(part)) {
+    std::string key = arrayKey(file, part);
+    if (isNamed || key.empty()) {
+        if (!hasCase(file, prefix)) return unknownPart(file, part, item);
         const std::vector<InputInfo> inputs{input};
         SONDE_ASSIGN(const ArrayMatch match, matchArrays(file, prefix, inputs, {}, hasDefault));
         if (match.keys.front().empty()) return missingArray(match, prefix, inputs, {}, file, std::string(item));

@@ -93,7 +93,7 @@ void TestInputs::randomShapes() {
 void TestInputs::badRandoms_data() {
     QTest::addColumn<QString>("spec");
     for (const char* spec : {"#rand(0,255,)", "#rand(,255)", "#rand(1e-3,2)", "#rand( 0,1)", "#rand(0,1,1,...,5)", "#rand(0,255,1.5)",
-                             "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
+                             "#rand(0,1,1,2,3,4,5,...)", "#rand(0,1", "#rand(5,1)", "#rand()", "#rand(0)", "#rand(0,1,-3)", "#random(0,1)",
                              "#rand(0,1,1000000000,1000000000,1000,1000)"}) {
         QTest::newRow(spec) << QString(spec);
     }

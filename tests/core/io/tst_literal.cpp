@@ -72,6 +72,7 @@ void TestLiteral::textBecomesATensor_data() {
     QTest::newRow("plus") << "+3" << "int32[]" << QList<double>{3};
     QTest::newRow("real") << "-0.5" << "float32[]" << QList<double>{-0.5};
     QTest::newRow("point at the end") << "2." << "float32[]" << QList<double>{2};
+    QTest::newRow("below the smallest double") << "[1e-400,-1e-5000,0.5e-310]" << "float32[3]" << QList<double>{0, 0, 0};
     QTest::newRow("exponent") << "1e-3" << "float32[]" << QList<double>{static_cast<double>(1e-3f)};
     QTest::newRow("list") << "[1,2,3]" << "int32[3]" << QList<double>{1, 2, 3};
     QTest::newRow("blanks") << " [ 1 , -2 ,\t3 ] " << "int32[3]" << QList<double>{1, -2, 3};
@@ -111,6 +112,8 @@ void TestLiteral::wrongTextIsAUsageError_data() {
     QTest::newRow("comma at the end") << "[1,]" << "a number is missing at column 4";
     QTest::newRow("two signs") << "[--1]" << "'--1' is not a number";
     QTest::newRow("hex") << "[0x10]" << "'0x10' is not a number";
+    QTest::newRow("above the largest double") << "1e400" << "'1e400' is out of range";
+    QTest::newRow("far above it") << "[1,-1e9999]" << "'-1e9999' is out of range: the largest number is 1.8e308 at column 4";
     QTest::newRow("no size") << "{2,x}" << "a dim size is missing at column 4";
     QTest::newRow("negative size") << "{-2}" << "a dim size is missing at column 2";
     QTest::newRow("open string") << "['a]" << "no closing quote";

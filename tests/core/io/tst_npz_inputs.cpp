@@ -45,6 +45,9 @@ class TestNpzInputs : public QObject {
     void defaultsAreNotLeft();
     void explicitItemsStay();
     void aKeyIsOneArray();
+    void anArchiveOfOneInputFillsTheLastOneLeft();
+    void aKeyIsFoundWithAndWithoutIn();
+    void notesTellConversions();
 
   private:
     std::string write(const std::vector<NamedTensor>& arrays) {
@@ -114,7 +117,7 @@ void TestNpzInputs::oneInputTakesTheOneArrayThatFits() {
     }
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), expected);
     QVERIFY(!(*cases)[0].notes.empty());
-    QCOMPARE((*cases)[0].notes.front(), "array '" + taken.toStdString() + "' is taken for input 'input'");
+    QCOMPARE((*cases)[0].notes.front(), "array '" + taken.toStdString() + "' is used for input 'input'");
 }
 
 void TestNpzInputs::whatIsNotDecidedIsRefusedWithBothLists() {
@@ -139,6 +142,7 @@ void TestNpzInputs::whatIsNotDecidedIsRefusedWithBothLists() {
     const auto missing = io::makeInputs("a:" + write({{"in.a", image(1)}}), {inputs[0], inputs[1]});
     QVERIFY(!missing);
     QCOMPARE(missing.error().what, std::string("no value for input 'b'"));
+    QVERIFY2(missing.error().hint.starts_with("inputs without an array: b float32[N,1,1,2]; arrays without an input: none"), missing.error().hint.c_str());
 }
 
 void TestNpzInputs::otherCasesAreNamed() {
@@ -155,7 +159,7 @@ void TestNpzInputs::casesMatchOnTheirOwn() {
     const auto second = io::makeInputs(file + "#case1", inputs);
     QVERIFY2(second.has_value(), second ? "" : second.error().text().c_str());
     QCOMPARE((*second)[0].values[0].tensor().typeText(), std::string("float32[3,1,1,2]"));
-    QCOMPARE((*second)[0].notes.front(), std::string("array 'case1.in.photo' is taken for input 'input'"));
+    QCOMPARE((*second)[0].notes.front(), std::string("array 'case1.in.photo' is used for input 'input'"));
     const auto third = io::makeInputs(file + "#case2", inputs);
     QVERIFY(!third);
     QCOMPARE(third.error().what, std::string("the file has no array for input 'input' (expected key 'case2.in.input' or 'case2.input')"));
@@ -168,7 +172,7 @@ void TestNpzInputs::defaultsAreNotLeft() {
     const auto cases = io::makeInputs(file, {declared("input", DType::Float32, {-1, 1, 1, 2})}, options);
     QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
     QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), 1.0);
-    QCOMPARE((*cases)[0].notes, (std::vector<std::string>{"array 'in.image' is taken for input 'input'",
+    QCOMPARE((*cases)[0].notes, (std::vector<std::string>{"array 'in.image' is used for input 'input'",
                                                           "array 'in.scale' is not used: the model has its own value for that input"}));
     // An array that names no input at all is told as well.
     const auto unknown = io::makeInputs(write({{"in.x", image(1)}, {"in.z", image(2)}}), {declared("x", DType::Float32, {-1, 1, 1, 2})});
@@ -195,6 +199,48 @@ void TestNpzInputs::aKeyIsOneArray() {
     QCOMPARE((*cases)[0].values[1].tensor().toDouble(0), 2.0);
     // It fills nothing else.
     QVERIFY(!io::makeInputs("a:" + file + "#other", inputs));
+}
+
+/// x:FILE is FILE for every input that nothing else is given for: the one array left goes to the one input left.
+void TestNpzInputs::anArchiveOfOneInputFillsTheLastOneLeft() {
+    const std::string file = write({{"in.a", image(1)}, {"in.k", image(5)}});
+    const std::vector<InputInfo> inputs{declared("a", DType::Float32, {-1, 1, 1, 2}), declared("b", DType::Float32, {-1, 1, 1, 2}), declared("n", DType::Int64, {1})};
+    for (const std::string& spec : {"n:[5];a:" + file, "a:" + file + ";n:[5]", "b:" + file + ";n:[5]"}) {
+        const auto cases = io::makeInputs(spec, inputs);
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        QCOMPARE((*cases)[0].values[1].tensor().toDouble(0), 5.0);
+        QCOMPARE((*cases)[0].notes, (std::vector<std::string>{"array 'in.k' is used for input 'b'"}));
+    }
+    const auto open = io::makeInputs("a:" + file, inputs);
+    QVERIFY(!open);
+    QVERIFY2(open.error().hint.starts_with("inputs without an array: b float32[N,1,1,2], n int64[1]; arrays without an input: in.k float32[1,1,1,2]"), open.error().hint.c_str());
+}
+
+void TestNpzInputs::aKeyIsFoundWithAndWithoutIn() {
+    const std::string file = write({{"in.a", image(1)}, {"in.b", image(2)}});
+    const std::vector<InputInfo> inputs{declared("x", DType::Float32, {-1, 1, 1, 2})};
+    for (const char* key : {"#b", "#in.b"}) {
+        const auto cases = io::makeInputs("x:" + file + key, inputs);
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        QCOMPARE((*cases)[0].values[0].tensor().toDouble(0), 2.0);
+    }
+    const auto unknown = io::makeInputs("x:" + file + "#c", inputs);
+    QVERIFY(!unknown);
+    QCOMPARE(unknown.error().what, std::string("the file has neither a case nor an array 'c'"));
+    QCOMPARE(unknown.error().hint, std::string("arrays: in.a, in.b; cases: none"));
+}
+
+void TestNpzInputs::notesTellConversions() {
+    const std::vector<InputInfo> inputs{declared("x", DType::Float32, {2})};
+    const auto note = [&](const Tensor& given) {
+        const auto cases = io::makeInputs(write({{"in.image", given}}), inputs);
+        return cases ? (*cases)[0].notes.front() : cases.error().what;
+    };
+    QCOMPARE(note(Tensor::of<double>({2}, {1, 2})), std::string("array 'in.image' is used for input 'x', converted from float64 to float32"));
+    QCOMPARE(note(Tensor::of<std::int64_t>({2}, {1, 2})), std::string("array 'in.image' is used for input 'x', converted from int64 to float32"));
+    // 2^24 + 1 lies between two float32
+    const std::string refused = note(Tensor::of<std::int64_t>({2}, {1, 16777217}));
+    QVERIFY2(refused.find("element 1 is 16777217, which float32 does not hold exactly") != std::string::npos, refused.c_str());
 }
 
 QTEST_APPLESS_MAIN(TestNpzInputs)
