@@ -17,7 +17,8 @@ namespace {
 struct CheckOptions {
     ModelOptions model;
     std::string reference;
-    analysis::Tolerance tolerance;
+    analysis::Tolerance tolerance;  ///< of --rtol and --atol, where one of them is given
+    bool isFixed = false;
     InputChoice inputs;
     std::size_t threads = 0;
 };
@@ -50,13 +51,11 @@ base::Result<std::map<std::string, tensor::Tensor>> givenInputs(const document::
 }
 
 base::Result<int> check(CheckOptions& options) {
-    // Tracers that run the model do so on what it is going to be run on.
-    document::OpenOptions& open = options.model.open;
-    if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = options.reference;
-    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto document, options.model.load(options.reference));
     SONDE_ASSIGN(const auto given, givenInputs(*document, options.inputs));
     exec::Runner runner(options.threads);
-    SONDE_ASSIGN(const auto found, document::compareWithReference(*document, options.reference, options.tolerance, runner, given, commandLineWork()));
+    const analysis::Tolerances tolerances = options.isFixed ? analysis::Tolerances(options.tolerance) : analysis::Tolerances();
+    SONDE_ASSIGN(const auto found, document::compareWithReference(*document, options.reference, tolerances, runner, given, commandLineWork()));
     printNotes(found.notes);
     const std::vector<analysis::ComparedCase>& cases = found.cases;
     std::size_t nameWidth = 4, qualnameWidth = 6, compared = 0, failed = 0;
@@ -70,8 +69,9 @@ base::Result<int> check(CheckOptions& options) {
     }
     fmt::print("{:8} {:{}}  {:{}}  {:>10}  {:>10}\n", "case", "name", nameWidth, "qualname", qualnameWidth, "max abs", "max rel");
     for (const analysis::ComparedCase& result : cases) print(result, nameWidth, qualnameWidth);
-    fmt::print("{} values in {} cases compared, {} failed (rtol {:g}, atol {:g})\n", compared, cases.size(), failed,
-               options.tolerance.relative, options.tolerance.absolute);
+    const std::string allowed = options.isFixed ? fmt::format("rtol {:g}, atol {:g}", options.tolerance.relative, options.tolerance.absolute)
+                                                : fmt::format("float32: {:g} of the largest magnitude, integers: equal", tolerances.float32);
+    fmt::print("{} values in {} cases compared, {} failed ({})\n", compared, cases.size(), failed, allowed);
     for (const analysis::ComparedCase& result : cases) {
         if (result.error) return base::Error(*result.error).withNote(result.label);
     }
@@ -88,10 +88,16 @@ Verb checkVerb() {
                 command.add_option("REFERENCE", options->reference, "Reference values: an .npz with keys in.NAME, out.NAME, node.NAME")
                     ->required();
                 options->inputs.addTo(command);
-                command.add_option("--rtol", options->tolerance.relative, "Relative tolerance")->capture_default_str();
-                command.add_option("--atol", options->tolerance.absolute, "Absolute tolerance")->capture_default_str();
+                const CLI::Option* relative = command.add_option("--rtol", options->tolerance.relative,
+                                                                 "Allow ATOL + RTOL * |reference| in every element. Without --rtol and --atol each dtype has its "
+                                                                 "tolerance: of the largest magnitude of a value float32 1e-4, float16 1e-2, bfloat16 8e-2, float64 "
+                                                                 "1e-10; integers and bools are equal")->capture_default_str();
+                const CLI::Option* absolute = command.add_option("--atol", options->tolerance.absolute, "See --rtol")->capture_default_str();
                 command.add_option("--threads", options->threads, "Number of threads; 0: one per processor");
-                return std::function<base::Result<int>()>([options] { return check(*options); });
+                return std::function<base::Result<int>()>([options, relative, absolute] {
+                    options->isFixed = relative->count() + absolute->count() > 0;
+                    return check(*options);
+                });
             }};
 }
 

@@ -1,6 +1,10 @@
 #include "core/analysis/compare_sequence.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/analysis/tensor_stats.h"
 
 namespace sonde::analysis {
 
@@ -25,6 +29,7 @@ struct Wanted {
     std::size_t output;
     Tensor frames;
     ComparedValue row;
+    double largest;  ///< finite magnitude in all frames
 };
 
 base::Result<Feed> feedOf(const ComparedModel& model, const ReferenceValues& reference, const std::string& name) {
@@ -48,6 +53,11 @@ base::Result<Feed> feedOf(const ComparedModel& model, const ReferenceValues& ref
     return feed;
 }
 
+double largestMagnitude(const Tensor& tensor) {
+    const TensorStats stats = tensorStats(tensor);
+    return std::max(std::abs(stats.minimum), std::abs(stats.maximum));
+}
+
 base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const ReferenceValues& reference, ComparedCase& result) {
     std::vector<Wanted> all;
     for (const std::string& key : reference.keys) {
@@ -64,7 +74,8 @@ base::Result<std::vector<Wanted>> wantedOf(const ComparedModel& model, const Ref
         row.node = output->second;
         row.isOutput = true;
         row.qualname = model.graph->expr(model.graph->node(row.node).producer).qualname.value_or("");
-        all.push_back({static_cast<std::size_t>(output - model.outputs.begin()), std::move(frames), std::move(row)});
+        const double largest = largestMagnitude(frames);
+        all.push_back({static_cast<std::size_t>(output - model.outputs.begin()), std::move(frames), std::move(row), largest});
     }
     return all;
 }
@@ -79,7 +90,10 @@ void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_
     if (!actual || wanted.frames.rank() == 0 || frame >= wanted.frames.dim(0)) return fail("there is nothing to compare");
     const Tensor expected = wanted.frames.selected(0, frame);
     if (actual->shape() != expected.shape()) return fail("shape " + actual->shape().text() + ", not " + expected.shape().text());
-    const Difference one = difference(*actual, expected, tolerances.of(actual->dtype(), expected.dtype()));
+    // A sequence is one value: what the largest magnitude of all frames allows holds in each of them.
+    Tolerance tolerance = tolerances.of(actual->dtype(), expected.dtype());
+    tolerance.absolute += std::exchange(tolerance.ofLargest, 0) * wanted.largest;
+    const Difference one = difference(*actual, expected, tolerance);
     wanted.row.maxAbsolute = std::max(wanted.row.maxAbsolute, one.maxAbsolute);
     wanted.row.maxRelative = std::max(wanted.row.maxRelative, one.maxRelative);
     if (!one.ok) fail("");

@@ -126,6 +126,26 @@ base::Result<Reference> openReference(const Document& document, const std::strin
     return reference;
 }
 
+namespace {
+
+/// Where nothing was compared nothing agrees. A run that failed says more, and is told instead.
+base::Result<void> checkCompared(const std::vector<analysis::ComparedCase>& cases, const std::string& path) {
+    std::vector<std::string> unmatched;
+    for (const analysis::ComparedCase& each : cases) {
+        if (!each.values.empty() || each.error) return {};
+        unmatched.insert(unmatched.end(), each.unmatched.begin(), each.unmatched.end());
+    }
+    constexpr std::size_t kMaxListed = 8;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(unmatched.size(), kMaxListed); ++i) names += (i ? ", " : "") + unmatched[i];
+    if (unmatched.size() > kMaxListed) names += " and " + std::to_string(unmatched.size() - kMaxListed) + " more";
+    base::Error error{base::ErrorKind::Comparison, "nothing was compared", path};
+    return error.withHint(names.empty() ? "the reference holds no values beside inputs: its keys must be out.NAME and node.NAME"
+                                        : "the model has no node or output of these names: " + names);
+}
+
+}  // namespace
+
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
                                                        exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given,
                                                        const base::WorkContext& work) {
@@ -140,6 +160,7 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     // What agreed with bytes that are no longer those of the files agreed with nothing.
     SONDE_TRY(base::checkUnchanged(reference.files, "reference file"));
     SONDE_TRY(graph::checkFiles(document.graph));
+    SONDE_TRY(checkCompared(cases, path));
     return ReferenceComparison{std::move(cases), std::move(reference.notes)};
 }
 

@@ -30,7 +30,8 @@ struct ReferenceComparison {
 };
 
 /// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do. Nodes
-/// that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare().
+/// that a pass gave the work of others are left out. Errors: those of openReference() and of analysis::compare();
+/// nothing was compared (Comparison).
 base::Result<ReferenceComparison> compareWithReference(const Document& document, const std::string& path, const analysis::Tolerances& tolerances,
                                                        exec::Runner& runner, const std::map<std::string, tensor::Tensor>& given = {},
                                                        const base::WorkContext& work = {});

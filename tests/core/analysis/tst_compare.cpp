@@ -36,12 +36,16 @@ analysis::ComparedModel sums() {
 
 using Values = std::map<std::string, Tensor>;
 
-base::Result<std::vector<ComparedCase>> compared(const Values& values, const analysis::Tolerance& tolerance = {}) {
+base::Result<std::vector<ComparedCase>> comparedWithin(const analysis::Tolerances& tolerances, const Values& values) {
     analysis::ReferenceValues reference;
     for (const auto& [key, value] : values) reference.keys.push_back(key);
     reference.read = [&values](const std::string& key) -> base::Result<Tensor> { return values.at(key); };
     exec::Runner runner(1);
-    return analysis::compare(sums(), reference, tolerance, runner);
+    return analysis::compareWithin(tolerances, sums(), reference, runner);
+}
+
+base::Result<std::vector<ComparedCase>> compared(const Values& values, const analysis::Tolerance& tolerance = {}) {
+    return comparedWithin(analysis::Tolerances(tolerance), values);
 }
 
 Tensor floats(std::vector<float> values) { return Tensor::of<float>({static_cast<std::int64_t>(values.size())}, values); }
@@ -63,6 +67,7 @@ class TestCompare : public QObject {
     void toleranceIsAbsolutePlusRelative();
     void nanEqualsNanAlone();
     void tolerancesGoByElementType();
+    void aSequenceIsOneValue();
     void similarityAndNoise();
     void anotherNodeOfAnOutputsNameIsLeftOut();
     void manyNamesAreComparedInTime();
@@ -174,6 +179,17 @@ void TestCompare::tolerancesGoByElementType() {
     const Tensor c = Tensor::of<std::complex<float>>({1}, {{1, 2}}), d = Tensor::of<std::complex<float>>({1}, {{1, -2}});
     QVERIFY(!ok(c, d));
     QCOMPARE(analysis::difference(c, d, {}).maxAbsolute, 4.0);
+}
+
+/// z = 3 x in two frames, the largest is 3000: 1e-4 of that is 0.3 in the small one, too.
+void TestCompare::aSequenceIsOneValue() {
+    const auto rows = [](std::vector<float> values) { return Tensor::of<float>({2, 2}, values); };
+    for (const auto& [off, isRight] : {std::pair{0.2F, true}, std::pair{0.4F, false}}) {
+        const auto cases = comparedWithin({}, {{"seq.in.x", rows({1000, 0, 1, 2})}, {"seq.out.z", rows({3000, 0, 3, 6 + off})}});
+        QVERIFY2(cases.has_value(), cases ? "" : cases.error().text().c_str());
+        QCOMPARE((*cases)[0].values.size(), std::size_t{1});
+        QCOMPARE((*cases)[0].ok(), isRight);
+    }
 }
 
 /// a = (1, 0), r = (1, 1): a·r / (|a|·|r|) = 1/√2; Σ r² / Σ (a - r)² = 2, which is 3.0103 dB.
