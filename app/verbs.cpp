@@ -13,6 +13,7 @@ Verb benchVerb();
 Verb dumpVerb();
 Verb opsVerb();
 Verb modelsVerb();
+Verb passesVerb();
 Verb conformanceVerb();
 Verb saveVerb();
 Verb problemsVerb();
@@ -23,7 +24,7 @@ Verb windowVerb();
 
 const std::vector<Verb>& verbs() {
     static const std::vector<Verb> all{
-        infoVerb(), traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
+        infoVerb(), traceVerb(), runVerb(), checkVerb(), benchVerb(), dumpVerb(), opsVerb(), modelsVerb(), passesVerb(), conformanceVerb(), saveVerb(), problemsVerb(),
 #ifdef SONDE_WITH_UI
         renderVerb(), windowVerb(),
 #endif

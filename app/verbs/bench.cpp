@@ -53,7 +53,7 @@ class Bench {
     explicit Bench(const BenchOptions& options) : m_options(options), m_runner(options.threads) {}
 
     base::Result<int> run(ModelOptions& model) {
-        SONDE_ASSIGN(m_document, model.load());
+        SONDE_ASSIGN(m_document, model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;
         options.watchAll = m_options.watchAll;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include "app/verb.h"
 #include "app/verbs/options.h"
 #include "core/analysis/parameters.h"
+#include "core/analysis/weight_positions.h"
 #include "core/ops/registry/registry.h"
 
 namespace sonde::app {
@@ -91,14 +93,52 @@ void printStored(const char* title, const analysis::StoredSum& sum) {
     fmt::print("\n");
 }
 
+/// Inputs that need not be given, and what they are then.
+void printDefaults(const document::Document& document) {
+    for (const graph::NodeId node : document.graph->inputs()) {
+        const graph::Expr& input = document.graph->expr(document.graph->node(node).producer);
+        const bool isListed = std::ranges::find(document.inputs, node, &document::NamedNode::node) != document.inputs.end();
+        const bool isPlain = !input.arguments.empty() && input.arguments.front().kind == graph::Argument::Kind::Constant;
+        if (!isListed && isPlain) fmt::print("{:12} {}: {}, not asked for\n", "input", input.target, input.arguments.front().constant.text());
+    }
+}
+
+/// Weights that operators before them make of constants (ConstantOfShape, random numbers): nothing of them is in the file.
+std::size_t computedWeights(const graph::InternalGraph& graph) {
+    std::vector<bool> dependsOnInput(graph.nodeCount(), false), isStored(graph.nodeCount(), false), isCounted(graph.nodeCount(), false);
+    std::size_t count = 0;
+    for (const graph::ExprId id : graph.main().order) {
+        const graph::Expr& expr = graph.expr(id);
+        bool depends = expr.kind == graph::ExprKind::Input || !expr.bodies.empty();
+        for (const graph::NodeId input : expr.inputs) depends = depends || dependsOnInput[input.index()];
+        const bool stored = expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr;
+        for (const graph::NodeId output : expr.outputs) {
+            dependsOnInput[output.index()] = depends;
+            isStored[output.index()] = stored;
+        }
+        for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
+            if (expr.arguments[i].kind != graph::Argument::Kind::Node || analysis::weightPosition(expr, i) != analysis::WeightPosition::Weight) continue;
+            const std::size_t node = expr.arguments[i].node.index();
+            if (dependsOnInput[node] || isStored[node] || isCounted[node]) continue;
+            isCounted[node] = true;
+            ++count;
+        }
+    }
+    return count;
+}
+
 void printText(const Info& info) {
     const document::Document& document = info.document;
     fmt::print("{} ({})\n", document.title, document.format);
     for (const auto& [key, value] : document.properties) fmt::print("{:12} {}\n", key, value);
     for (const auto& input : document.inputs) fmt::print("{:12} {}: {}\n", "input", input.name, document.graph->node(input.node).type.text());
+    printDefaults(document);
     for (const auto& output : document.outputs) fmt::print("{:12} {}: {}\n", "output", output.name, document.graph->node(output.node).type.text());
     printStored("parameters", info.counts.parameters);
     if (info.counts.unread.elements > 0) fmt::print("{:12} {} of them are read by no operation\n", "", info.counts.unread.elements);
+    if (info.counts.parameters.elements == 0) {
+        if (const std::size_t computed = computedWeights(*document.graph)) fmt::print("{:12} {} weights are computed in the graph and not stored\n", "", computed);
+    }
     printStored("buffers", info.counts.buffers);
     printStored("constants", info.counts.constants);
     std::int64_t tied = 0;

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/interrupt.h"
-#include "core/passes/pass.h"
+#include "core/passes/report.h"
 
 namespace sonde::app {
 
@@ -25,14 +25,13 @@ void ModelOptions::addTo(CLI::App& command) {
     command.add_flag("--allow-native", open.allowNative,
                      "MODEL may be a shared library (.so): load it, which runs its code with your rights. Without, only libraries that you agreed to in "
                      "the window are loaded");
-    std::string known = "Change the graph before use (again for more, in order):";
-    for (const passes::Pass& pass : passes::passes()) known += " " + std::string(pass.id) + ": " + std::string(pass.sentence) + ".";
-    command.add_option("--pass", open.passes, known)->type_name("NAME")->allow_extra_args(false);
+    command.add_option("--pass", open.passes, "Change the graph before use (again for more, in order); `sonde passes` lists them")->type_name("NAME")->allow_extra_args(false);
     command.add_flag("!--no-groups", open.groups, "ONNX files without module names: do not group repeated and self-contained parts");
     command.add_flag("--flatten", open.flatten, "Flatten: replace every module call by its operations");
 }
 
-base::Result<std::shared_ptr<const document::Document>> ModelOptions::load() {
+base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const std::string& inputData) {
+    if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = inputData;
     open.concrete.clear();
     for (const std::string& text : concrete) {
         const std::size_t equals = text.find('=');

@@ -50,10 +50,7 @@ class ProblemsVerb {
     explicit ProblemsVerb(ProblemsOptions& options) : m_options(options) {}
 
     base::Result<int> run() {
-        // Tracers that run the model do so on what it is going to be run on.
-        document::OpenOptions& open = m_options.model.open;
-        if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = m_options.inputs.spec;
-        SONDE_ASSIGN(m_document, m_options.model.load());
+        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         SONDE_ASSIGN(const auto accepted, nodesFor(*m_document, m_options.accepted));
         SONDE_ASSIGN(const auto plan, exec::Plan::make(m_document->graph, {}));

@@ -46,8 +46,10 @@ std::string valueText(const Row& row) {
     if (!row.computed) return "not computed";
     if (!row.value.isTensor()) return row.value.text();
     const analysis::TensorStats stats = analysis::tensorStats(row.value.tensor());
-    return fmt::format("{:24}  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g} nan {} inf {} zero {}", row.value.typeText(), stats.minimum,
-                       stats.maximum, stats.mean, stats.deviation, stats.nanCount, stats.infCount, stats.zeroCount);
+    // Of no finite element there is no minimum and no mean.
+    const std::string finite = stats.finiteCount() == 0 ? std::string() : fmt::format("  min {:<11.5g} max {:<11.5g} mean {:<11.5g} std {:<11.5g}", stats.minimum, stats.maximum,
+                                                                                       stats.mean, stats.deviation);
+    return fmt::format("{:24}{} nan {} inf {} zero {}", row.value.typeText(), finite.empty() ? " " : finite, stats.nanCount, stats.infCount, stats.zeroCount);
 }
 
 /// The table of values. Made whole before it is printed: what is read for it may turn out to have changed.
@@ -78,10 +80,7 @@ class RunVerb {
     explicit RunVerb(RunVerbOptions& options) : m_options(options), m_runner(options.threads) {}
 
     base::Result<int> run() {
-        // Tracers that run the model do so on what it is going to be run on.
-        document::OpenOptions& open = m_options.model.open;
-        if (open.tracer == "traced-module" && open.inputData.empty()) open.inputData = m_options.inputs.spec;
-        SONDE_ASSIGN(m_document, m_options.model.load());
+        SONDE_ASSIGN(m_document, m_options.model.load(m_options.inputs.spec));
         SONDE_ASSIGN(const auto cases, inputsFor(*m_document, m_options.inputs));
         exec::PlanOptions options;
         SONDE_TRY(readWatches(options.watch));

@@ -20,7 +20,7 @@ struct SaveOptions {
 };
 
 base::Result<int> save(SaveOptions& options) {
-    SONDE_ASSIGN(const auto document, options.model.load());
+    SONDE_ASSIGN(const auto document, options.model.load(options.inputs.spec));
     // ONNX models are not run, and need no inputs.
     std::vector<tensor::Value> values;
     if (document->format != "ONNX") {

@@ -13,7 +13,7 @@ namespace sonde::document {
 /// The values of a reference file under the names that the model's inputs have.
 struct Reference {
     analysis::ReferenceValues values;
-    std::vector<std::string> notes;  ///< "array 'in.image' is taken for input 'input'"
+    std::vector<std::string> notes;  ///< "array 'in.image' is used for input 'input'"
     base::MappedFiles files = {};    ///< what the values are read from: to be looked at before a comparison is told
 };
 

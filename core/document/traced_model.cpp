@@ -55,6 +55,16 @@ std::vector<KnownInput> inputsForExamples(const std::shared_ptr<trace::Module>& 
     return known;
 }
 
+/// A parameter with a fixed value is an input that is checked to be just that: a run that is given nothing else takes it.
+void settleFixed(graph::InternalGraph& graph, const OpenOptions& options) {
+    for (const auto& [name, text] : options.concrete) {
+        for (const graph::NodeId input : graph.inputs()) {
+            const graph::ExprId expr = graph.node(input).producer;
+            if (graph.expr(expr).target == name + "_1") graph.setArguments(expr, {graph::Argument::of(valueFromText(text))});
+        }
+    }
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<Document>> traceModel(const std::shared_ptr<trace::Module>& root, const OpenOptions& options,
@@ -91,6 +101,7 @@ std::shared_ptr<Document> documentOf(TracedGraph traced, const OpenOptions& opti
             if (isOpen && input.name == graph->expr(graph->node(node).producer).target) graph->setType(node, input.type);
         }
     }
+    settleFixed(*graph, options);
     const std::vector<graph::NodeId> demanded = analysis::demandInputTypes(*graph);
     if (options.flatten) removeHierarchy(*graph);
     const auto isListed = [&inputs](const std::string& name) { return std::ranges::find(inputs, name, &KnownInput::name) != inputs.end(); };

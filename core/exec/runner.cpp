@@ -540,7 +540,10 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
     }
     std::string where = "node '" + node + "'";
     if (expr.qualname && !expr.qualname->empty()) where += ", module '" + *expr.qualname + "'";
-    where += ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name) + ", inputs (" + types + ")";
+    // The call of a model that is one opaque call has no target: the class says what is called.
+    const bool isRootCall = expr.op.name.empty() && expr.target.empty();
+    where += isRootCall ? ", model " + expr.moduleClass : ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name);
+    where += ", inputs (" + types + ")";
     if (error.where.empty()) {
         error.where = std::move(where);
     } else {

@@ -3,6 +3,7 @@
 #include "core/base/unicode.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace sonde::tensor {
@@ -21,6 +22,7 @@ std::string quoted(const std::string& text, std::size_t limit) {
 }
 
 std::string number(double value) {
+    if (std::isnan(value)) return "nan";
     char buffer[40];
     std::snprintf(buffer, sizeof buffer, "%.7g", value);
     return buffer;

@@ -229,6 +229,7 @@ std::int64_t Tensor::toInt64(std::int64_t index) const {
 namespace {
 
 std::string floatText(double value, int precision) {
+    if (std::isnan(value)) return "nan";  // has no sign that means anything
     char buffer[64];
     std::snprintf(buffer, sizeof buffer, "%.*g", precision, value);
     return buffer;

@@ -2,6 +2,7 @@
 
 #include "core/base/unicode.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -117,6 +118,10 @@ void appendText(std::string& text, const Value& value, std::size_t limit, int de
         case ValueKind::Tensor: appendTensor(text, value.tensor(), limit); break;
         case ValueKind::Int: text += std::to_string(value.toInt()); break;
         case ValueKind::Float: {
+            if (std::isnan(value.toFloat())) {
+                text += "nan";
+                return;
+            }
             char buffer[40];
             std::snprintf(buffer, sizeof buffer, "%.17g", value.toFloat());
             // The shortest of the usual precisions that reads back the same.

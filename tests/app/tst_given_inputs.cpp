@@ -37,6 +37,12 @@ class TestGivenInputs : public QObject {
     void otherSizesOfTracedModelsStay_data();
     void otherSizesOfTracedModelsStay();
     void initializersAreNotAskedFor();
+    void slipsAreToldAsWhatTheyAre_data();
+    void slipsAreToldAsWhatTheyAre();
+    void numbersOfADumpAreOneCase();
+    void comparisonsOfNothingFail();
+    void integersOfAReferenceAreEqual();
+    void fixedValuesNeedNotBeGiven();
 
   private:
     QString path(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
@@ -72,12 +78,12 @@ void TestGivenInputs::anArrayOfAnotherNameIsTaken() {
                                              {"case1.out.y", Tensor::of<float>({2, 3, 1, 2}, std::vector<float>(12, 2))}});
     const Outcome run = runSonde({"run", m_double, "--input-data", file, "--out", path("values.npz")});
     QVERIFY2(run.status == 0, qPrintable(run.err));
-    QVERIFY2(run.err.contains("sonde: note: array 'in.image' is taken for input 'input'\n"), qPrintable(run.err));
+    QVERIFY2(run.err.contains("sonde: note: array 'in.image' is used for input 'input'\n"), qPrintable(run.err));
     const auto written = io::NpzFile::open(path("values.npz").toStdString());
     QCOMPARE(written->read("out.y")->toDouble(5), 12.0);
     const Outcome check = runSonde({"check", m_double, file});
     QVERIFY2(check.status == 0, qPrintable(check.err + check.out));
-    QVERIFY2(check.err.contains("note: array 'in.image' is taken for input 'input'"), qPrintable(check.err));
+    QVERIFY2(check.err.contains("note: array 'in.image' is used for input 'input'"), qPrintable(check.err));
     QVERIFY2(check.out.contains("2 values in 2 cases compared, 0 failed"), qPrintable(check.out));
 }
 
@@ -121,6 +127,7 @@ void TestGivenInputs::numbersAreText_data() {
     QTest::newRow("fraction") << "a:[[1,2]];b:[[1,2]];flag:true;n:1.5" << 2;
     QTest::newRow("no bool") << "a:[[1,2]];b:[[1,2]];flag:2;n:1" << 2;
     QTest::newRow("ragged") << "a:[[1,2],[3]];b:[[1,2]];flag:true;n:1" << 2;
+    QTest::newRow("out of range") << "a:[[1,2]];b:[[1,2]];flag:true;n:1e400" << 2;
     QTest::newRow("two batches") << "a:[[1,2],[3,4]];b:[[1,2]];flag:true;n:1" << 2;
 }
 
@@ -180,8 +187,64 @@ void TestGivenInputs::initializersAreNotAskedFor() {
     const QString file = write("scaled.npz", {{"in.image", Tensor::of<float>({1, 2}, {1, 5})}, {"in.scale", Tensor::of<float>({2}, {3, 3})}, {"out.y", Tensor::of<float>({1, 2}, {2, 10})}});
     const Outcome outcome = runSonde({"check", path("scaled.onnx"), file});
     QVERIFY2(outcome.status == 0, qPrintable(outcome.err + outcome.out));
-    QVERIFY2(outcome.err.contains("note: array 'in.image' is taken for input 'input'"), qPrintable(outcome.err));
+    QVERIFY2(outcome.err.contains("note: array 'in.image' is used for input 'input'"), qPrintable(outcome.err));
     QVERIFY2(outcome.err.contains("note: array 'in.scale' is not used: the model has its own value for that input"), qPrintable(outcome.err));
+}
+
+void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QString>("says");
+    const QString others = "a:[[1,2]];b:[[1,2]];";
+    QTest::newRow("unknown input") << QStringList{m_double, "y:[1,2]"} << "error: the model has no input 'y' ('y:[1,2]')\nhint: write NAME:DATA; required inputs: input\n";
+    QTest::newRow("unknown input with a file") << QStringList{m_double, "y:photo.png"} << "error: the model has no input 'y'";
+    QTest::newRow("bool") << QStringList{m_two, others + "n:1;flag:yes"} << "error: input 'flag' expects bool[], got 'yes'\nhint: write flag:true or flag:false\n";
+    QTest::newRow("number") << QStringList{m_two, others + "flag:true;n:0x10"} << "error: input 'n' expects int64[], got '0x10'\nhint: write a number";
+    QTest::newRow("neither") << QStringList{m_two, "a:hello;b:[[1,2]];flag:true;n:1"} << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
+    QTest::newRow("limits") << QStringList{m_double, "#rand(5,1)"} << "error: min 5 is above max 1 (#rand(5,1))";
+}
+
+void TestGivenInputs::slipsAreToldAsWhatTheyAre() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QString, says);
+    const Outcome outcome = runSonde({"run", arguments[0], "--input-data", arguments[1]});
+    QCOMPARE(outcome.status, 2);
+    QVERIFY2(outcome.err.contains(says), qPrintable(outcome.err));
+}
+
+void TestGivenInputs::numbersOfADumpAreOneCase() {
+    const Outcome dump = runSonde({"dump", m_double, "-o", path("numbers.dump"), "--input-data", "[[[[1,2]],[[3,4]],[[5,6]]]]", "--input-data", "input:[[[[0,0]],[[0,0]],[[0,0]]]]"});
+    QVERIFY2(dump.status == 0, qPrintable(dump.err));
+    const Outcome checked = runSonde({"dump", "--check", path("numbers.dump")});
+    QVERIFY2(checked.status == 0 && checked.out.contains("2 cases, 0 failed"), qPrintable(checked.err + checked.out));
+}
+
+void TestGivenInputs::comparisonsOfNothingFail() {
+    const Tensor image = Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6});
+    const Outcome other = runSonde({"check", m_double, write("other_key.npz", {{"in.input", image}, {"node.nowhere", image}})});
+    QCOMPARE(other.status, 1);
+    QVERIFY2(other.err.contains("sonde: error: nothing was compared (") && other.err.contains("hint: the model has no node or output of these names: node.nowhere"), qPrintable(other.err));
+    const Outcome none = runSonde({"check", m_double, write("only_inputs.npz", {{"in.input", image}})});
+    QCOMPARE(none.status, 1);
+    QVERIFY2(none.err.contains("the reference holds no values beside inputs"), qPrintable(none.err));
+}
+
+/// Off by one in a thousand is no rounding where numbers are integers; where a tolerance is given it holds.
+void TestGivenInputs::integersOfAReferenceAreEqual() {
+    const QString file = write("integers.npz", {{"in.a", Tensor::of<float>({1, 2}, {1, 2})}, {"in.b", Tensor::of<float>({1, 2}, {1, 2})}, {"in.flag", Tensor::scalar<bool>(true)},
+                                                {"in.n", Tensor::scalar<std::int64_t>(100000)}, {"out.m", Tensor::scalar<std::int64_t>(100001)}});
+    const Outcome strict = runSonde({"check", m_two, file});
+    QCOMPARE(strict.status, 1);
+    QVERIFY2(strict.out.contains("1 values in 1 cases compared, 1 failed (float32: 0.0001 of the largest magnitude, integers: equal)"), qPrintable(strict.out));
+    QCOMPARE(runSonde({"check", m_two, file, "--atol", "1"}).status, 0);
+}
+
+void TestGivenInputs::fixedValuesNeedNotBeGiven() {
+    for (const char* tracer : {"robust", "module-path"}) {
+        const Outcome outcome = runSonde({"run", "zoo:flag", "--concrete", "test_flag=True", "--tracer", tracer});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+    }
+    const Outcome info = runSonde({"info", "zoo:flag", "--concrete", "test_flag=True"});
+    QVERIFY2(info.out.contains("test_flag_1: True, not asked for"), qPrintable(info.out));
 }
 
 QTEST_APPLESS_MAIN(TestGivenInputs)

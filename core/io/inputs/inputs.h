@@ -40,7 +40,7 @@ struct InputOptions {
 struct InputCase {
     std::string name;
     std::vector<tensor::Value> values;  ///< one per input
-    std::vector<std::string> notes = {};  ///< what a person should know of how they were found: "array 'in.image' is taken for input 'input'"
+    std::vector<std::string> notes = {};  ///< what a person should know of how they were found: "array 'in.image' is used for input 'input'"
 };
 
 /// Makes input values of a specification (input-data.md, "Grammar"), npz files included:

@@ -156,7 +156,7 @@ void TestGivingInputs::anArchiveForOneInputFillsTheOthers() {
 void TestGivingInputs::theOneArrayLeftIsTakenWithANote() {
     open(m_double);
     drop(m_window.get(), write("image.npz", {{"in.image", Tensor::of<float>({1, 3, 1, 2}, {1, 2, 3, 4, 5, 6})}, {"out.y", Tensor::scalar<float>(0)}}));
-    QVERIFY2(stateOf("input").contains("Note: array 'in.image' is taken for input 'input'"), qPrintable(stateOf("input")));
+    QVERIFY2(stateOf("input").contains("Note: array 'in.image' is used for input 'input'"), qPrintable(stateOf("input")));
     run();
     QCOMPARE(context().recording()->outputs.front().tensor().toDouble(5), 12.0);
 }
