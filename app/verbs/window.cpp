@@ -2,6 +2,7 @@
 
 #include "app/verb.h"
 #include "ui/window/application.h"
+#include "ui/window/script_commands.h"
 
 namespace sonde::app {
 
@@ -12,9 +13,8 @@ Verb windowVerb() {
                 command.add_option("MODEL", options->model, "Model file or zoo:NAME, opened first");
                 command.add_option("--screenshot", options->screenshot, "PNG file to write at the end");
                 command.add_option("--size", options->size, "Size of the window, WxH (default 1400x900)");
-                command.add_option("--script", options->script,
-                                   "File with a command a line: open, expand, collapse, select, watch, end, clear, input, run, wait, "
-                                   "search, panel, view, theme, size, zoom, direction, key, click, doubleclick, screenshot, quit");
+                command.add_option("--script", options->script, "File with a command a line; the commands are listed below");
+                command.footer(window::scriptHelp() + '\n' + command.get_footer());
                 command.add_flag("--allow-native", options->allowNative, "Shared libraries (.so) may be opened without asking: this runs their code with your rights");
                 command.add_option("--theme", options->theme, "light, dark or contrast (default light)")
                     ->check(CLI::IsMember({"light", "dark", "contrast", "high-contrast"}));

@@ -16,6 +16,7 @@
 #include "ui/panels/tensor_viewer/tensor_viewer_panel.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
+#include "ui/window/script_commands.h"
 #include "ui/window/search_bar.h"
 
 namespace sonde::window {
@@ -103,10 +104,9 @@ void Script::step() {
 
 Result<void> Script::perform(const QString& command, const QString& rest) {
     context::InspectorContext& context = m_window.context();
-    const auto needsModel = [&]() -> Result<void> {
-        if (!context.hasModel()) return usageError("no model is open", {}, "open MODEL comes first");
-        return {};
-    };
+    const ScriptCommand* known = findScriptCommand(command.toStdString());
+    if (!known) return usageError("unknown command", command.toStdString(), "sonde window --help lists the commands");
+    if (known->needsModel && !context.hasModel()) return usageError("no model is open", {}, "open MODEL comes first");
     if (command == u"open") {
         if (rest.isEmpty()) return usageError("open needs a model");
         openModel(rest);
@@ -141,11 +141,6 @@ Result<void> Script::perform(const QString& command, const QString& rest) {
     if (command == u"key") return pressKeys(rest);
     if (command == u"screenshot") return takePicture(rest);
 
-    static const QStringList others{"expand", "collapse", "select", "watch", "end", "clear", "input", "run", "search", "view",
-                                    "zoom", "click", "doubleclick", "direction", "trace", "graph", "focus", "fold",
-                                    "instance", "color", "edges", "bookmark", "legend", "iteration"};
-    if (!others.contains(command)) return usageError("unknown command", command.toStdString());
-    SONDE_TRY(needsModel());
     if (command == u"expand") return expand(rest, true);
     if (command == u"collapse") return expand(rest.isEmpty() ? QStringLiteral("all") : rest, false);
     if (command == u"clear") {

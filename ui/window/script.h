@@ -14,16 +14,7 @@ namespace sonde::window {
 class MainWindow;
 
 /// Drives the real window from a text, one command a line; '#' begins a comment line. Nothing in it reaches behind the
-/// window: nodes are clicked with mouse events, keys are key events.
-///
-///     open MODEL | expand QUALNAME|all|depth N | collapse [QUALNAME] | select NODE | watch NODE | end NODE | clear
-///     input NAME SPEC [PRESET] | run | wait [SECONDS] | search TEXT | panel ID | view heatmap|histogram|table|image|channels
-///     theme light|dark|contrast | size WxH | zoom X|fit|in|out | key KEYS | click NODE | doubleclick NODE
-///     direction down|right | trace [tracer=ID] [leaf=CLASS] [concrete=NAME=VALUE] [pass=ID] [follow]
-///     [flatten]
-///     focus up|down|around|paths|only|hide|operator|all [DEPTH] | fold on|off | instance N | color COLUMN | edges size|plain
-///     bookmark | legend on|off | iteration N | help [PAGE] |
-///     graph [QUALNAME] | screenshot FILE | quit
+/// window: nodes are clicked with mouse events, keys are key events. The commands are in script_commands.cpp.
 ///
 /// NODE as on the command line: name, #number, or QUALNAME: for a module's output. Commands that cause background work
 /// are followed by a wait where the next one needs its result; `open` and `run` wait for themselves.
