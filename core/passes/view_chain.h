@@ -39,7 +39,8 @@ NodeId takenAgain(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base)
 /// `base` with `value` in the part that the view shows, as a new value: the view turned round. An invalid id if it cannot be:
 /// several elements are one place in memory (expand), or what the view takes is known only in a run.
 NodeId putBack(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base, const Argument& value);
+inline constexpr std::string_view kSetItem = "setitem";
 /// One setitem.
-NodeId setItem(Cursor& cursor, NodeId base, Argument index, Argument value, std::string_view op = "setitem");
+NodeId setItem(Cursor& cursor, NodeId base, Argument index, Argument value, std::string_view op = kSetItem);
 
 }  // namespace sonde::passes

@@ -162,7 +162,7 @@ NodeId takenAgain(Cursor& cursor, const std::vector<ExprId>& steps, NodeId base)
 NodeId setItem(Cursor& cursor, NodeId base, Argument index, Argument value, std::string_view op) {
     InternalGraph& graph = cursor.rewrite().graph();
     Expr expr = callOf("prim", op, {Argument::of(base), std::move(index), std::move(value)});
-    if (op != "setitem") expr.target = std::string(op);
+    if (op != kSetItem) expr.target = std::string(op);
     const NodeId made = cursor.rewrite().output(cursor.insert(std::move(expr), op, "a write to a part of " + graph.node(base).name + " as a value"));
     graph.setType(made, graph.node(base).type);
     return made;

@@ -110,11 +110,13 @@ namespace {
 
 /// The tensor that a view is cut out of; an invalid id if the expr makes memory of its own.
 NodeId baseOf(const graph::InternalGraph& graph, NodeId node) {
-    static const std::set<std::string, std::less<>> views{"getitem", "slice", "select", "view", "reshape", "flatten", "transpose", "t", "permute", "squeeze",
-                                                          "unsqueeze", "expand", "narrow", "chunk", "split", "unbind", "detach", "getattr", "diagonal"};
     const Expr& expr = graph.expr(graph.node(node).producer);
     if (expr.arguments.empty() || expr.arguments.front().kind != graph::Argument::Kind::Node) return {};
-    return views.contains(expr.op.name.substr(0, expr.op.name.find('.'))) ? expr.arguments.front().node : NodeId();
+    const operators::Traits& traits = graph::traitsOf(expr);
+    // What converts or moves elements mostly has a reason to.
+    const bool isConversion = traits.form == operators::ViewForm::Converted || traits.form == operators::ViewForm::Contiguous;
+    const bool isPart = traits.form != operators::ViewForm::None && !isConversion && traits.mayBeView();
+    return isPart || traits.opClass == operators::OpClass::GetAttr ? expr.arguments.front().node : NodeId();
 }
 
 }  // namespace

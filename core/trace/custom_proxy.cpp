@@ -1,5 +1,6 @@
 #include "core/trace/custom_proxy.h"
 
+#include "core/operators/traits.h"
 #include "core/tensor/value.h"
 #include "core/trace/custom_tracer.h"
 #include "core/trace/error.h"
@@ -146,7 +147,9 @@ Var setItemWithTransformation(const Var& x, const Var& index, const std::vector<
     if (transformations.empty()) throw TraceError(TraceErrorKind::Assertion, "there are no transformations");
     std::vector<Var> steps;
     for (const auto& [function, arguments] : transformations) {
-        if (function != "exp" && function != "sigmoid") throw TraceError(TraceErrorKind::Assertion, "the transformation '" + function + "' is not known: exp, sigmoid");
+        const operators::Traits& traits = operators::traitsOf("aten", function);
+        const bool isKnown = (traits.opClass == operators::OpClass::Exp || traits.opClass == operators::OpClass::Sigmoid) && traits.is(operators::Trait::HasInPlaceForm);
+        if (!isKnown) throw TraceError(TraceErrorKind::Assertion, "the transformation '" + function + "' is not known: exp, sigmoid");
         if (!arguments.empty()) throw TraceError(TraceErrorKind::Assertion, "the transformation '" + function + "' takes no arguments");
         steps.push_back(Var::tuple({Var(function), Var::tuple({})}));
     }
