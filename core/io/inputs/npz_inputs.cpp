@@ -185,7 +185,7 @@ std::string arrayKey(const NpzFile& file, const std::string& part) {
 
 /// Of a case that is not there is said what it would have to hold.
 bool hasCase(const NpzFile& file, const std::string& prefix) {
-    return prefix.empty() || !casePrefixOf(prefix + ' ').empty() || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
+    return prefix.empty() || casePrefixOf(prefix + ' ') == prefix || std::ranges::any_of(file.keys(), [&](const std::string& key) { return key.starts_with(prefix); });
 }
 
 base::Error unknownPart(const NpzFile& file, const std::string& part, std::string_view item) {
