@@ -19,13 +19,13 @@ using graph::NodeId;
 
 namespace {
 
-constexpr std::size_t kLargestSegment = 256;     ///< operations; larger ones are looked into instead
-constexpr std::size_t kSmallestSegment = 4;
-constexpr std::size_t kSmallestBlock = 3;        ///< operations of a block that repeats
+constexpr std::size_t kMaxSegment = 256;     ///< operations; larger ones are looked into instead
+constexpr std::size_t kMinSegment = 4;
+constexpr std::size_t kMinBlock = 3;        ///< operations of a block that repeats
 constexpr std::size_t kSolidBlock = 8;           ///< so many are no accident
-constexpr std::size_t kMostComparisons = 10'000'000;  ///< on each level
-constexpr std::size_t kLongestPeriod = 4000;
-constexpr int kMostLevels = 6;
+constexpr std::size_t kMaxComparisons = 10'000'000;  ///< on each level
+constexpr std::size_t kMaxPeriod = 4000;
+constexpr int kMaxLevels = 6;
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
     hash ^= value + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
@@ -55,7 +55,7 @@ class Finder {
         for (std::size_t i = 0; i < m_order.size(); ++i) m_position.emplace(m_order[i].value, i);
         countCrossings();
         makeItems();
-        for (int level = 0; level < kMostLevels && collapseRepeats(); ++level) {
+        for (int level = 0; level < kMaxLevels && collapseRepeats(); ++level) {
         }
     }
 
@@ -133,7 +133,7 @@ class Finder {
                 label = mixed(label, m_items.back().label);
             }
             // The last operation before a chain goes on: what lies between two cuts begins behind the first one.
-            const bool isSegment = size >= kSmallestSegment && size <= kLargestSegment && 2 * size <= m_order.size();
+            const bool isSegment = size >= kMinSegment && size <= kMaxSegment && 2 * size <= m_order.size();
             if (isSegment) m_sequence.push_back(add({Item::Kind::Segment, label, size, begin, end - 1, std::move(ops)}));
             else m_sequence.insert(m_sequence.end(), ops.begin(), ops.end());
             begin = end;
@@ -198,7 +198,7 @@ class Finder {
         const std::size_t count = labels.size();
         std::size_t comparisons = 0;
         for (std::size_t period : likelyPeriods(labels)) {
-            if ((comparisons += count) > kMostComparisons) break;
+            if ((comparisons += count) > kMaxComparisons) break;
             for (std::size_t i = 0; i + period < count; ++i) {
                 if (labels[i] != labels[i + period]) continue;
                 const std::size_t start = i;
@@ -211,7 +211,7 @@ class Finder {
 
     /// Distances at which short stretches occur again, short ones first. A repeat shows in many of its places.
     static std::vector<std::size_t> likelyPeriods(const std::vector<std::uint32_t>& labels) {
-        std::vector<std::size_t> counts(std::min(labels.size() / 2, kLongestPeriod) + 1, 0);
+        std::vector<std::size_t> counts(std::min(labels.size() / 2, kMaxPeriod) + 1, 0);
         for (std::size_t length : {1, 4, 16}) {
             std::unordered_map<std::uint64_t, std::size_t> next;
             for (std::size_t i = labels.size() < length ? 0 : labels.size() - length + 1; i-- > 0;) {
@@ -254,7 +254,7 @@ class Finder {
         }
         const std::size_t ops = before[best + times * period] - before[best];
         const std::size_t block = ops / times;
-        const bool isWorthIt = block >= kSmallestBlock && (times > 2 || block > kSmallestBlock);
+        const bool isWorthIt = block >= kMinBlock && (times > 2 || block > kMinBlock);
         if (isWorthIt) result.push_back({best, times * period, period, ops, isSolid(best, period, block)});
     }
 
@@ -465,7 +465,7 @@ std::vector<ExprId> fromTheResults(const InternalGraph& graph, const std::vector
 }  // namespace
 
 std::vector<FoundGroup> findGroups(const InternalGraph& graph, const std::vector<ExprId>& exprs) {
-    if (exprs.size() < 2 * kSmallestBlock) return {};
+    if (exprs.size() < 2 * kMinBlock) return {};
     Finder asWritten(graph, exprs);
     const std::vector<ExprId> other = fromTheResults(graph, exprs);
     if (other.size() == exprs.size()) {

@@ -25,7 +25,7 @@ using graph::InternalGraph;
 
 namespace {
 
-constexpr int kDeepest = 200;
+constexpr int kMaxDepth = 200;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void Inference::nameOpenExtents() {
 }
 
 void Inference::inferBody(BodyId id, int depth) {
-    if (depth > kDeepest) return;
+    if (depth > kMaxDepth) return;
     const std::vector<ExprId> order = m_graph.body(id).order;
     for (ExprId expr : order) {
         if (base::stopRequested()) return;
@@ -197,7 +197,7 @@ void Inference::settle(NodeId node, const TypeInfo& inferred, Known known) {
         const bool isInt = type.kind == ValueKind::Int && known.elements->size() == 1 && known.elements->front().constant();
         known.value = isInt ? Value::ofInt(*known.elements->front().constant()) : analysis::valueOf(*known.elements, type);
     }
-    const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kLargestFollowed;
+    const bool small = !known.value.isTensor() || known.value.tensor().numel() <= kMaxFollowed;
     if (!small) known.value = {};
     m_known[node.index()] = std::move(known);
 }

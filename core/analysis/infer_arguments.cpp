@@ -19,7 +19,7 @@ using tensor::ValueList;
 namespace {
 
 /// Of longer lists all elements have one type.
-constexpr std::size_t kLongestList = 1024;
+constexpr std::size_t kMaxListLength = 1024;
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void Inference::inferAppend(const Expr& expr) {
     TypeInfo list = typeOf(expr.arguments[0]);
     const TypeInfo item = typeOf(expr.arguments[1]);
     if (list.kind != ValueKind::List) return;
-    const bool isWhole = knownOf(expr.arguments[0]).isWhole && list.elements.size() < kLongestList;
+    const bool isWhole = knownOf(expr.arguments[0]).isWhole && list.elements.size() < kMaxListLength;
     if (!isWhole) {
         TypeInfo common = item;
         for (const TypeInfo& element : list.elements) common = ops::commonType(common, element);

@@ -19,11 +19,11 @@ using tensor::ValueKind;
 namespace {
 
 /// A loop's body is inferred until its carried types no longer change, at most so often; deeper inside loops once.
-constexpr int kMostPasses = 4;
-constexpr int kDeepestRepeated = 3;
+constexpr int kMaxPasses = 4;
+constexpr int kMaxRepeatedDepth = 3;
 /// Loops that are gone through pass by pass.
-constexpr std::int64_t kMostUnrolled = 64, kMostUnrolledExprs = 1024;
-constexpr int kDeepestUnrolled = 2;
+constexpr std::int64_t kMaxUnrolled = 64, kMaxUnrolledExprs = 1024;
+constexpr int kMaxUnrolledDepth = 2;
 
 }  // namespace
 
@@ -83,7 +83,7 @@ std::size_t Inference::branchOf(const Expr& expr, bool holds) {
 std::vector<TypeInfo> Inference::inferRepeated(const Body& body, std::vector<TypeInfo> carried, std::size_t firstInput, std::size_t firstResult, int depth) {
     base::Diagnostics* const findings = m_findings;
     ++m_loops;
-    const int passes = m_loops > kDeepestRepeated ? 1 : kMostPasses;
+    const int passes = m_loops > kMaxRepeatedDepth ? 1 : kMaxPasses;
     for (int pass = 1; pass <= passes; ++pass) {
         if (pass == passes) {
             for (TypeInfo& type : carried) {
@@ -137,8 +137,8 @@ void Inference::inferLoop(const Expr& expr, int depth) {
 auto Inference::passByPass(const Expr& expr, const Body& body, int depth) -> std::optional<std::vector<std::pair<TypeInfo, Known>>> {
     if (expr.arguments.size() < 2 || body.inputs.size() != expr.arguments.size() || body.outputs.size() + 1 != body.inputs.size()) return std::nullopt;
     const Value trips = knownOf(expr.arguments[0]).value;
-    if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true || m_loops >= kDeepestUnrolled) return std::nullopt;
-    if (trips.toInt() < 0 || trips.toInt() > kMostUnrolled || trips.toInt() * static_cast<std::int64_t>(body.order.size()) > kMostUnrolledExprs) return std::nullopt;
+    if (trips.kind() != ValueKind::Int || truthOf(knownOf(expr.arguments[1]).value) != true || m_loops >= kMaxUnrolledDepth) return std::nullopt;
+    if (trips.toInt() < 0 || trips.toInt() > kMaxUnrolled || trips.toInt() * static_cast<std::int64_t>(body.order.size()) > kMaxUnrolledExprs) return std::nullopt;
     std::vector<std::pair<TypeInfo, Known>> carried;
     for (std::size_t i = 2; i < expr.arguments.size(); ++i) carried.emplace_back(typeOf(expr.arguments[i]), knownOf(expr.arguments[i]));
     base::Diagnostics* const findings = m_findings;

@@ -17,7 +17,7 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::size_t kMostElements = 256;
+constexpr std::size_t kMaxElements = 256;
 
 bool isSmall(const TypeInfo& type, std::int64_t most) {
     const std::optional<Shape> shape = type.staticShape();
@@ -38,7 +38,7 @@ std::vector<Value> run(const KnownCall& call, const std::vector<Value>& inputs, 
 }
 
 bool hasTensor(const Value& value) {
-    return value.isTensor() || (value.isListLike() && (value.items().size() > kMostElements || std::ranges::any_of(value.items(), hasTensor)));
+    return value.isTensor() || (value.isListLike() && (value.items().size() > kMaxElements || std::ranges::any_of(value.items(), hasTensor)));
 }
 
 // ---- Operators that move elements ----
@@ -82,7 +82,7 @@ std::vector<std::optional<Elements>> movedElements(const KnownCall& call, const 
     }
     const std::vector<Value> outputs = run(call, inputs, environment);
     for (std::size_t o = 0; o < outputs.size() && o < result.size(); ++o) {
-        if (!outputs[o].isTensor() || outputs[o].tensor().dtype() != DType::Int64 || outputs[o].tensor().numel() > static_cast<std::int64_t>(kMostElements)) continue;
+        if (!outputs[o].isTensor() || outputs[o].tensor().dtype() != DType::Int64 || outputs[o].tensor().numel() > static_cast<std::int64_t>(kMaxElements)) continue;
         const auto packed = outputs[o].tensor().contiguous();
         if (!packed) continue;
         Elements elements;
@@ -192,7 +192,7 @@ std::optional<Elements> broadcastBinary(const KnownCall& call, Binary compute) {
         }
         const auto both = tensor::broadcastShapes(resultShape, *own);
         const auto count = both ? both->checkedNumel() : std::nullopt;
-        if (!count || *count > static_cast<std::int64_t>(kMostElements)) return std::nullopt;
+        if (!count || *count > static_cast<std::int64_t>(kMaxElements)) return std::nullopt;
         Elements next;
         for (std::size_t i = 0; i < static_cast<std::size_t>(*count); ++i) {
             next.push_back(compute((*result)[operandIndex(i, *both, resultShape)], (*call.elements[k])[operandIndex(i, *both, *own)], isFloat));
@@ -263,7 +263,7 @@ std::optional<Elements> computedElements(const KnownCall& call) {
 std::vector<Value> foldedValues(const KnownCall& call, ops::RunEnvironment& environment) {
     if (!call.op.kernel || call.op.random || call.outputs.empty()) return {};
     for (const TypeInfo& output : call.outputs) {
-        if (!isSmall(output, kLargestFollowed)) return {};
+        if (!isSmall(output, kMaxFollowed)) return {};
     }
     for (std::size_t i = 0; i < call.types.size(); ++i) {
         const bool isOmitted = call.types[i].kind == tensor::ValueKind::None;
@@ -287,11 +287,11 @@ std::vector<std::optional<Elements>> symbolicElements(const KnownCall& call, ops
     if (call.outputs.empty() || !std::ranges::any_of(call.elements, [](const auto& elements) { return elements.has_value(); })) return result;
     for (const TypeInfo& output : call.outputs) {
         // An output of unknown length may still turn out short: movers say so themselves.
-        if (output.staticShape() && !isSmall(output, kMostElements)) return result;
+        if (output.staticShape() && !isSmall(output, kMaxElements)) return result;
     }
     const auto mover = std::ranges::find(kMovers, call.op.name, &Mover::name);
     if (mover != kMovers.end()) return movedElements(call, *mover, environment);
-    if (!isSmall(call.outputs[0], kMostElements)) return result;
+    if (!isSmall(call.outputs[0], kMaxElements)) return result;
     result[0] = computedElements(call);
     if (result[0] && static_cast<std::int64_t>(result[0]->size()) != call.outputs[0].staticShape()->numel()) result[0].reset();
     return result;

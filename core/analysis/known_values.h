@@ -20,7 +20,7 @@ struct KnownCall {
 };
 
 /// Values are followed only while they are small: shapes, axes, scalars.
-inline constexpr std::int64_t kLargestFollowed = 4096;
+inline constexpr std::int64_t kMaxFollowed = 4096;
 
 /// The outputs' values, by running the operator's kernel; empty unless all inputs are known and all outputs small.
 std::vector<tensor::Value> foldedValues(const KnownCall& call, ops::RunEnvironment& environment);

@@ -12,11 +12,11 @@ using tensor::ValueKind;
 namespace {
 
 /// A sequence that grows in a loop would be walked once for each pass.
-constexpr std::size_t kMostItems = 64;
+constexpr std::size_t kMaxItems = 64;
 
 bool isShort(const Value& value) {
     switch (value.kind()) {
-        case ValueKind::Tuple: case ValueKind::List: case ValueKind::Sequence: return value.items().size() <= kMostItems && std::ranges::all_of(value.items(), isShort);
+        case ValueKind::Tuple: case ValueKind::List: case ValueKind::Sequence: return value.items().size() <= kMaxItems && std::ranges::all_of(value.items(), isShort);
         default: return value.isTensor();
     }
 }

@@ -14,7 +14,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kMostSamples = 8;
+constexpr std::int64_t kMaxSamples = 8;
 
 /// A two-dimensional part of a tensor: where it begins in row-major order, and the steps of its axes.
 struct Plane {
@@ -31,8 +31,8 @@ double cellMean(const Tensor& tensor, const Plane& plane, std::size_t rows, std:
     const std::int64_t top = cut(plane.height, rows, row), bottom = std::max(top + 1, cut(plane.height, rows, row + 1));
     const std::int64_t left = cut(plane.width, columns, column),
                        right = std::max(left + 1, cut(plane.width, columns, column + 1));
-    const std::int64_t stepY = (bottom - top + kMostSamples - 1) / kMostSamples;
-    const std::int64_t stepX = (right - left + kMostSamples - 1) / kMostSamples;
+    const std::int64_t stepY = (bottom - top + kMaxSamples - 1) / kMaxSamples;
+    const std::int64_t stepX = (right - left + kMaxSamples - 1) / kMaxSamples;
     double sum = 0;
     std::int64_t count = 0;
     for (std::int64_t y = top; y < bottom; y += stepY) {

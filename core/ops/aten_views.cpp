@@ -176,7 +176,7 @@ void setOpenParts(InferContext& context, bool dropsAxis) {
     context.set(0, std::move(list));
 }
 
-constexpr std::int64_t kMostParts = 256;
+constexpr std::int64_t kMaxParts = 256;
 
 base::Result<void> inferSplit(InferContext& context, bool isChunk) {
     setOpenParts(context, false);
@@ -187,7 +187,7 @@ base::Result<void> inferSplit(InferContext& context, bool isChunk) {
     const Dim& extent = (*context.in(0).shape)[axis];
     if (!extent.known() || size <= 0) return {};
     if (isChunk) size = std::max<std::int64_t>((extent.value - 1) / size + 1, 1);
-    if (extent.value / size >= kMostParts) return {};
+    if (extent.value / size >= kMaxParts) return {};
     Elements lengths;
     for (std::int64_t start = 0; start < extent.value; start += size) lengths.push_back(tensor::Symbolic::of(std::min(size, extent.value - start)));
     if (lengths.empty()) lengths.push_back(tensor::Symbolic::of(std::int64_t{0}));
@@ -216,7 +216,7 @@ base::Result<void> inferUnbind(InferContext& context) {
     TypeInfo list;
     list.kind = ValueKind::List;
     // All are alike, and a loop over them wants no more than one.
-    const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMostParts;
+    const bool isFew = extent.known() && extent.value > 0 && extent.value <= kMaxParts;
     list.elements.assign(isFew ? static_cast<std::size_t>(extent.value) : 1, TypeInfo::tensor(context.in(0).dtype, dims));
     context.set(0, std::move(list));
     return {};

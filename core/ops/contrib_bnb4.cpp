@@ -19,8 +19,8 @@ constexpr float kNumbers[2][16] = {
 EagerResult bnb4Product(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const std::int64_t n = attributes.getInt("N", 0), k = attributes.getInt("K", 0), block = attributes.getInt("block_size", 0), kind = attributes.getInt("quant_type", 0);
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;
-    if (n < 1 || k < 1 || n > kMost || k > kMost || block < 1) e.fail("K, N or block_size are out of range");
+    constexpr std::int64_t kMax = std::int64_t{1} << 31;
+    if (n < 1 || k < 1 || n > kMax || k > kMax || block < 1) e.fail("K, N or block_size are out of range");
     if (kind != 0 && kind != 1) e.fail("quant_type " + std::to_string(kind) + " is not defined");
     if (attributes.getInt("transB", 1) != 1) e.fail("weights that are not transposed are not defined");
     const Tensor packed = e.at(1), factors = e.as(e.at(2), DType::Float32), a = e.as(e.at(0), DType::Float32);

@@ -19,8 +19,8 @@ struct BlockWeights {
         BlockWeights w;
         w.n = attributes.getInt("N", 0), w.k = attributes.getInt("K", 0), w.bits = attributes.getInt("bits", 4), w.block = attributes.getInt("block_size", 32);
         if (w.bits != 2 && w.bits != 4 && w.bits != 8) e.fail("weights of " + std::to_string(w.bits) + " bits are not defined");
-        constexpr std::int64_t kMost = std::int64_t{1} << 40;
-        if (w.n < 1 || w.k < 1 || w.n > kMost || w.k > kMost || w.block < 16 || w.block > w.k + (std::int64_t{1} << 20)) e.fail("K, N or block_size are out of range");
+        constexpr std::int64_t kMax = std::int64_t{1} << 40;
+        if (w.n < 1 || w.k < 1 || w.n > kMax || w.k > kMax || w.block < 16 || w.block > w.k + (std::int64_t{1} << 20)) e.fail("K, N or block_size are out of range");
         w.blocks = (w.k - 1) / w.block + 1;
         w.packed = e.at(1);
         w.scales = e.as(e.at(2), DType::Float32);

@@ -121,7 +121,7 @@ base::Result<void> vectorizeDict(KernelContext& context) {
 
 /// y [1,C]: the map's values in the order of its keys (DENSE), or each at the column that its key names (SPARSE).
 base::Result<void> castMap(KernelContext& context) {
-    constexpr std::int64_t kMostColumns = 1 << 24;
+    constexpr std::int64_t kMaxColumns = 1 << 24;
     SONDE_ASSIGN(const tensor::ValueDict* map, dictOf(context));
     const std::string to = context.attributes().getString("cast_to", "TO_FLOAT"), form = context.attributes().getString("map_form", "DENSE");
     const DType dtype = to == "TO_FLOAT" ? DType::Float32 : to == "TO_INT64" ? DType::Int64 : DType::String;
@@ -133,7 +133,7 @@ base::Result<void> castMap(KernelContext& context) {
         sorted.emplace(key.toInt(), &value);
     }
     const std::int64_t columns = form == "DENSE" ? static_cast<std::int64_t>(sorted.size()) : context.attributes().getInt("max_map", 1);
-    if (columns < 0 || columns > kMostColumns) return opError(std::to_string(columns) + " columns");
+    if (columns < 0 || columns > kMaxColumns) return opError(std::to_string(columns) + " columns");
     const std::variant<double, std::string> nothing = dtype == DType::String ? std::variant<double, std::string>("") : std::variant<double, std::string>(0.0);
     std::vector<std::variant<double, std::string>> items(static_cast<std::size_t>(columns), nothing);
     std::int64_t next = 0;
@@ -150,13 +150,13 @@ base::Result<void> castMap(KernelContext& context) {
 
 /// The inputs' columns side by side as float32; inputdimensions says how many each gives, missing ones are 0.
 base::Result<void> vectorizeFeatures(KernelContext& context) {
-    constexpr std::int64_t kMostColumns = 1 << 24;
+    constexpr std::int64_t kMaxColumns = 1 << 24;
     const auto dims = context.attributes().getInts("inputdimensions");
     if (dims.size() != context.inputCount()) return opError(std::to_string(dims.size()) + " inputdimensions for " + std::to_string(context.inputCount()) + " inputs");
     std::int64_t columns = 0, rows = 0;
     for (std::size_t i = 0; i < dims.size(); ++i) {
         SONDE_ASSIGN(const FeatureTable table, featureTable(context.in(i)));
-        if (dims[i] < 0 || (columns += dims[i]) > kMostColumns) return opError("inputdimensions has " + std::to_string(dims[i]));
+        if (dims[i] < 0 || (columns += dims[i]) > kMaxColumns) return opError("inputdimensions has " + std::to_string(dims[i]));
         if (i > 0 && table.rows != rows) return opError("inputs have " + std::to_string(rows) + " and " + std::to_string(table.rows) + " rows");
         rows = table.rows;
     }

@@ -203,9 +203,9 @@ std::vector<double> coupled(const std::vector<std::vector<double>>& r) {
             q[t][j] = -r[j][t] * r[t][j];
         }
     }
-    constexpr int kMostRounds = 100;
+    constexpr int kMaxRounds = 100;
     const double tolerance = 0.005 / static_cast<double>(k);
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
         double pqp = 0, worst = 0;
         for (std::size_t t = 0; t < k; ++t) {
             qp[t] = 0;
@@ -229,12 +229,12 @@ std::vector<double> coupled(const std::vector<std::vector<double>>& r) {
 
 /// Platt's calibration P(first | pair) = 1 / (1 + exp(a·s + b)), kept away from 0 and 1, then coupled.
 std::vector<double> probabilities(const Machine& machine, const std::vector<double>& scores) {
-    constexpr double kLeast = 1e-7;
+    constexpr double kMin = 1e-7;
     std::vector<std::vector<double>> r(machine.classes(), std::vector<double>(machine.classes()));
     std::size_t pair = 0;
     for (std::size_t i = 0; i + 1 < machine.classes(); ++i) {
         for (std::size_t j = i + 1; j < machine.classes(); ++j, ++pair) {
-            r[i][j] = std::clamp(logistic(-(scores[pair] * machine.probA[pair] + machine.probB[pair])), kLeast, 1 - kLeast);
+            r[i][j] = std::clamp(logistic(-(scores[pair] * machine.probA[pair] + machine.probB[pair])), kMin, 1 - kMin);
             r[j][i] = 1 - r[i][j];
         }
     }

@@ -46,7 +46,7 @@ struct Forest : PreparedState {
     PostTransform transform = PostTransform::None;
 };
 
-constexpr std::int64_t kMostTargets = 1 << 20;
+constexpr std::int64_t kMaxTargets = 1 << 20;
 
 std::int64_t leafChild(std::size_t leaf) { return -1 - static_cast<std::int64_t>(leaf); }
 
@@ -205,7 +205,7 @@ base::Result<std::unique_ptr<Forest>> forestOfTensors(const Attributes& attribut
     const std::int64_t targets = attributes.getInt("n_targets", 1);
     if (aggregate < 0 || aggregate > 3) return opError("aggregate_function " + std::to_string(aggregate) + " is not known");
     if (transform < 0 || transform > 4) return opError("post_transform " + std::to_string(transform) + " is not known");
-    if (targets < 1 || targets > kMostTargets) return opError(std::to_string(targets) + " targets");
+    if (targets < 1 || targets > kMaxTargets) return opError(std::to_string(targets) + " targets");
     forest->aggregate = static_cast<Aggregate>(aggregate);
     forest->transform = static_cast<PostTransform>(transform);
     forest->targets = static_cast<std::size_t>(targets);
@@ -399,7 +399,7 @@ base::Result<void> classify(KernelContext& context) {
 
 base::Result<std::unique_ptr<Forest>> makeRegressor(const Attributes& attributes) {
     const std::int64_t targets = attributes.getInt("n_targets", 1);
-    if (targets < 1 || targets > kMostTargets) return opError(std::to_string(targets) + " targets");
+    if (targets < 1 || targets > kMaxTargets) return opError(std::to_string(targets) + " targets");
     const std::string aggregate = attributes.getString("aggregate_function", "SUM");
     constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
     const auto found = std::find(std::begin(kNames), std::end(kNames), aggregate);

@@ -7,7 +7,7 @@ namespace sonde::passes {
 
 namespace {
 
-constexpr int kMostSweeps = 100;
+constexpr int kMaxSweeps = 100;
 
 std::string plain(std::string_view text) {
     std::string result = base::lowerCase(text);
@@ -69,7 +69,7 @@ class PassRun {
         Notes notes;
         Rewrite rewrite(*changed, notes, &m_context.evaluate);
         std::size_t count = 0;
-        for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+        for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
             auto applied = pass.run(rewrite);
             if (!applied) return std::move(applied).error().withNote("in pass " + std::string(pass.id));
             count += *applied;

@@ -19,7 +19,7 @@ using tensor::Value;
 
 namespace {
 
-constexpr int kDeepest = 200;
+constexpr int kMaxDepth = 200;
 
 struct IndexItem {
     enum class Kind : std::uint8_t { Slice, Number, NewAxis, Ellipsis };
@@ -54,7 +54,7 @@ void Demands::want(NodeId node, const Demand& demand) { (m_branches.empty() ? m_
 
 /// Users come behind what they use: backwards, all that is wanted of an output is known before its expr is looked at.
 void Demands::collect(const Body& body, int depth) {
-    if (depth > kDeepest) return;
+    if (depth > kMaxDepth) return;
     for (auto id = body.order.rbegin(); id != body.order.rend(); ++id) {
         const Expr& expr = m_graph.expr(*id);
         if (expr.op.name.empty() && !expr.bodies.empty()) collectCall(expr, depth);
@@ -189,7 +189,7 @@ void Demands::wantIndexed(const Expr& expr) {
         lost += part->kind == IndexItem::Kind::Number ? 1 : part->kind == IndexItem::Kind::NewAxis ? -1 : 0;
         if (part->kind != IndexItem::Kind::Number && part->kind != IndexItem::Kind::Slice) continue;
         Extent extent;
-        if (part->first >= 0 && part->first <= kMostExtent) extent.least = part->first + 1;
+        if (part->first >= 0 && part->first <= kMaxExtent) extent.least = part->first + 1;
         if (isInFront) demand.put(taken, extent);
         ++taken;
     }

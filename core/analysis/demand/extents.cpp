@@ -11,7 +11,7 @@ using tensor::ExtentHints;
 
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 27;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 27;
 
 std::int64_t roundest(std::int64_t low, std::int64_t high) {
     for (int shift = 24; shift > 0; --shift) {
@@ -22,7 +22,7 @@ std::int64_t roundest(std::int64_t low, std::int64_t high) {
 }
 
 bool isPlausible(const Window& window) {
-    const auto small = [](std::int64_t number) { return number >= 0 && number <= kMostExtent; };
+    const auto small = [](std::int64_t number) { return number >= 0 && number <= kMaxExtent; };
     return small(window.kernel) && small(window.stride) && small(window.padding) && small(window.dilation) && window.kernel > 0 && window.stride > 0 && window.dilation > 0;
 }
 
@@ -40,7 +40,7 @@ Extent Extent::of(std::int64_t exact) {
 Extent Extent::likely(std::int64_t low, std::int64_t high) {
     Extent extent;
     low = std::max<std::int64_t>(low, 1);
-    if (high < low || high > kMostExtent) return extent;
+    if (high < low || high > kMaxExtent) return extent;
     extent.low = low;
     extent.high = high;
     return extent;
@@ -145,7 +145,7 @@ ExtentHints Demand::hints() const {
     for (const Extent& extent : ranked.extents()) {
         hints.push_back(extent.hint());
         const std::int64_t used = std::max({hints.back().likely, hints.back().least, std::int64_t{1}});
-        if (used > kMostElements / elements) return {};
+        if (used > kMaxElements / elements) return {};
         elements *= used;
     }
     return hints;
@@ -176,12 +176,12 @@ Extent beforeWindow(const Extent& y, const Window& window) {
     const Extent wanted = y.softened();
     Extent x;
     if (wanted.low >= 0) x = Extent::likely(before(wanted.low), before(wanted.high) + window.stride - 1);
-    if (wanted.least <= kMostExtent) x.least = std::max<std::int64_t>(before(std::max<std::int64_t>(wanted.least, 1)), 1);
+    if (wanted.least <= kMaxExtent) x.least = std::max<std::int64_t>(before(std::max<std::int64_t>(wanted.least, 1)), 1);
     return x;
 }
 
 Extent beforeTransposedWindow(const Extent& y, const Window& window, std::int64_t outputPadding) {
-    if (!isPlausible(window) || outputPadding < 0 || outputPadding > kMostExtent) return {};
+    if (!isPlausible(window) || outputPadding < 0 || outputPadding > kMaxExtent) return {};
     const auto steps = [&](std::int64_t extent) { return extent + 2 * window.padding - span(window) - outputPadding; };
     const Extent wanted = y.softened();
     Extent x;

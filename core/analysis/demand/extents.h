@@ -11,7 +11,7 @@
 namespace sonde::analysis::demand {
 
 constexpr std::size_t kHighestRank = 16;
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;  ///< files may hold any number: guesses beyond this are none
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 24;  ///< files may hold any number: guesses beyond this are none
 
 /// What is wanted of one extent.
 struct Extent {

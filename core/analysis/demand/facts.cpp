@@ -14,7 +14,7 @@ using tensor::Value;
 namespace {
 
 /// One question may walk so far: sums of sums have more ways back than anybody can wait for.
-constexpr int kMostSteps = 200;
+constexpr int kMaxSteps = 200;
 
 }  // namespace
 
@@ -105,7 +105,7 @@ tensor::DType Facts::dtypeOf(const Argument& value) const { return typeOf(value)
 /// Through calls and into them: the value that this one is.
 Argument Facts::sourceOf(const Argument& value) const {
     Argument source = value;
-    for (int steps = 0; source.kind == Argument::Kind::Node && steps < kMostSteps; ++steps) {
+    for (int steps = 0; source.kind == Argument::Kind::Node && steps < kMaxSteps; ++steps) {
         if (const auto given = m_given.find(source.node.index()); given != m_given.end()) {
             source = Argument::of(given->second);
             continue;
@@ -123,7 +123,7 @@ std::optional<std::size_t> Facts::rankOf(const Argument& value) const {
 }
 
 std::optional<std::size_t> Facts::rankFrom(const Argument& value, int& steps) const {
-    if (++steps > kMostSteps) return std::nullopt;
+    if (++steps > kMaxSteps) return std::nullopt;
     const Argument source = sourceOf(value);
     if (const TypeInfo type = typeOf(source); type.shape) return type.shape->size();
     const Expr* expr = producerOf(source);
@@ -154,7 +154,7 @@ std::int64_t Facts::extentOf(const Argument& value, std::int64_t axis) const {
 }
 
 std::int64_t Facts::extentFrom(const Argument& value, std::int64_t axis, int& steps) const {
-    if (++steps > kMostSteps) return -1;
+    if (++steps > kMaxSteps) return -1;
     const Argument source = sourceOf(value);
     if (const TypeInfo type = typeOf(source); type.shape) {
         const auto at = tensor::normalizedAxis(axis, type.shape->size());
@@ -194,7 +194,7 @@ std::int64_t Facts::joinedExtent(const Expr& cat, std::int64_t axis, int& steps)
     if (!dim || (*dim < 0) != (axis < 0)) return -1;
     std::int64_t sum = 0;
     for (const Argument& item : items) {
-        if (steps > kMostSteps) return -1;
+        if (steps > kMaxSteps) return -1;
         const std::int64_t extent = extentFrom(item, axis, steps);
         if (axis != *dim && extent >= 0) return extent;
         if (axis == *dim && (extent < 0 || extent > (std::int64_t{1} << 31))) return -1;

@@ -13,7 +13,7 @@ using tensor::Value;
 
 namespace {
 
-constexpr std::int64_t kMostAxis = static_cast<std::int64_t>(kHighestRank);
+constexpr std::int64_t kMaxAxis = static_cast<std::int64_t>(kHighestRank);
 /// All extents but that of one axis, as far as it is sure which they are.
 Demand except(const Demand& y, std::int64_t axis) {
     Demand x = y.rankShifted(0);
@@ -110,7 +110,7 @@ bool Demands::collectCut(const Expr& expr, const Traits& traits, const Demand& r
 /// size(x, i): there is such a dimension.
 void Demands::wantExtent(const Expr& expr) {
     const auto axis = m_facts.integer(Facts::argument(expr, "dim"));
-    if (!axis || *axis < -kMostAxis || *axis >= kMostAxis) return;
+    if (!axis || *axis < -kMaxAxis || *axis >= kMaxAxis) return;
     Demand demand;
     demand.leastRank = static_cast<std::size_t>(*axis < 0 ? -*axis : *axis + 1);
     want(expr.arguments.front(), demand);
@@ -175,7 +175,7 @@ void Demands::wantPermuted(const Expr& expr, const Demand& result) {
     Demand demand, ranked = result;
     demand.dtype = result.dtype;
     demand.rank = ranked.rank = order.size();
-    for (std::size_t i = 0; i < order.size(); ++i) demand.put(std::clamp(order[i], -kMostAxis - 1, kMostAxis), ranked.at(static_cast<std::int64_t>(i)));
+    for (std::size_t i = 0; i < order.size(); ++i) demand.put(std::clamp(order[i], -kMaxAxis - 1, kMaxAxis), ranked.at(static_cast<std::int64_t>(i)));
     want(expr.arguments.front(), demand);
 }
 
@@ -201,7 +201,7 @@ void Demands::wantJoined(const Expr& expr, const Demand& result) {
     for (std::size_t i = 0; i < items.size() && !ranked.rank; ++i) ranked.rank = m_facts.rankOf(items[i]);
     Demand demand;
     demand.rank = ranked.rank;
-    if (!dim || *dim < -kMostAxis || *dim >= kMostAxis) {
+    if (!dim || *dim < -kMaxAxis || *dim >= kMaxAxis) {
         for (const Argument& item : items) want(item, demand);
         return;
     }
@@ -210,7 +210,7 @@ void Demands::wantJoined(const Expr& expr, const Demand& result) {
     std::size_t open = items.size(), opens = 0;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const std::int64_t extent = m_facts.extentOf(items[i], *dim);
-        rest -= std::clamp<std::int64_t>(extent, 0, kMostExtent);
+        rest -= std::clamp<std::int64_t>(extent, 0, kMaxExtent);
         if (extent < 0) {
             open = i;
             ++opens;
@@ -228,15 +228,15 @@ void Demands::wantFlattened(const Expr& expr, const Demand& result) {
     const auto start = m_facts.integer(Facts::argument(expr, "start_dim")), end = m_facts.integer(Facts::argument(expr, "end_dim"));
     Demand demand;
     demand.dtype = result.dtype;
-    if (start && *start >= 0 && *start < kMostAxis) demand.leastRank = static_cast<std::size_t>(*start + 1);
+    if (start && *start >= 0 && *start < kMaxAxis) demand.leastRank = static_cast<std::size_t>(*start + 1);
     want(expr.arguments.front(), demand);
-    if (!start || *start < 1 || *start >= kMostAxis || end != -1) return;
+    if (!start || *start < 1 || *start >= kMaxAxis || end != -1) return;
     Demand ranked = result;
     ranked.rank = static_cast<std::size_t>(*start + 1);
     std::int64_t features = ranked.at(-1).number();
     for (std::int64_t axis = 1; axis < *start; ++axis) {
         const std::int64_t extent = m_facts.extentOf(expr.arguments.front(), axis);
-        if (extent <= 0 || extent > kMostExtent || features > kMostExtent) return;
+        if (extent <= 0 || extent > kMaxExtent || features > kMaxExtent) return;
         features *= extent;
     }
     wantReshaped(expr.arguments.front(), features, *ranked.rank);
@@ -260,7 +260,7 @@ void Demands::wantViewed(const Expr& expr, const Demand& result) {
     std::int64_t features = 1;
     for (std::size_t i = 1; i < sizes.size(); ++i) {
         const std::int64_t size = sizes[i].value_or(-1) > 0 ? *sizes[i] : ranked.at(static_cast<std::int64_t>(i)).number();
-        if (size <= 0 || size > kMostExtent || features > kMostExtent) return;
+        if (size <= 0 || size > kMaxExtent || features > kMaxExtent) return;
         features *= size;
     }
     wantReshaped(x, features, sizes.size());
@@ -288,11 +288,11 @@ void Demands::wantReshaped(const Argument& x, std::int64_t features, std::size_t
 void Demands::wantSliced(const Expr& expr, const Demand& result) {
     const auto dim = m_facts.integer(Facts::argument(expr, "dim")), start = m_facts.integer(Facts::argument(expr, "start"));
     const std::int64_t length = m_facts.integer(Facts::argument(expr, "length")).value_or(1);
-    if (!dim || *dim < -kMostAxis || *dim >= kMostAxis) return want(expr.arguments.front(), result.rankShifted(0));
+    if (!dim || *dim < -kMaxAxis || *dim >= kMaxAxis) return want(expr.arguments.front(), result.rankShifted(0));
     Demand demand = except(result, *dim);
     Extent extent;
     const std::int64_t first = start.value_or(0);
-    if (first >= 0 && first <= kMostExtent && length > 0 && length <= kMostExtent) extent.least = first + std::max(length, std::min(result.at(*dim).least, kMostExtent));
+    if (first >= 0 && first <= kMaxExtent && length > 0 && length <= kMaxExtent) extent.least = first + std::max(length, std::min(result.at(*dim).least, kMaxExtent));
     demand.put(*dim, extent);
     demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(*dim < 0 ? -*dim : *dim + 1));
     want(expr.arguments.front(), demand);
@@ -300,10 +300,10 @@ void Demands::wantSliced(const Expr& expr, const Demand& result) {
 
 void Demands::wantSelected(const Expr& expr, const Demand& result) {
     const auto dim = m_facts.integer(Facts::argument(expr, "dim")), at = m_facts.integer(Facts::argument(expr, "index"));
-    if (!dim || *dim < -kMostAxis || *dim >= kMostAxis) return want(expr.arguments.front(), result.rankShifted(1));
+    if (!dim || *dim < -kMaxAxis || *dim >= kMaxAxis) return want(expr.arguments.front(), result.rankShifted(1));
     Demand demand = beforeLosing(result, {*dim});
     Extent extent;
-    if (at && *at >= 0 && *at <= kMostExtent) extent.least = *at + 1;
+    if (at && *at >= 0 && *at <= kMaxExtent) extent.least = *at + 1;
     demand.put(*dim, extent);
     demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(*dim < 0 ? -*dim : *dim + 1));
     want(expr.arguments.front(), demand);
@@ -330,7 +330,7 @@ void Demands::wantReduced(const Expr& expr, const Demand& result) {
     Demand demand = keepsAxes ? result.rankShifted(0) : beforeLosing(result, axes);
     demand.dtype = tensor::DType::Undefined;
     for (const std::int64_t axis : axes) {
-        if (axis >= -kMostAxis && axis < kMostAxis) demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(axis < 0 ? -axis : axis + 1));
+        if (axis >= -kMaxAxis && axis < kMaxAxis) demand.leastRank = std::max(demand.leastRank, static_cast<std::size_t>(axis < 0 ? -axis : axis + 1));
     }
     want(expr.arguments.front(), demand);
 }

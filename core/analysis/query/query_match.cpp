@@ -22,7 +22,7 @@ using tensor::Value;
 namespace {
 
 /// Texts of a file may be megabytes long; what a person searches for stands at their beginning.
-constexpr std::size_t kLongestText = 4096;
+constexpr std::size_t kMaxTextLength = 4096;
 
 /// '*' any text, '?' any one code point. Linear but for backtracking to the last '*'.
 bool fitsWildcards(std::string_view pattern, std::string_view text) {
@@ -345,7 +345,7 @@ bool compares(double left, QueryCompare compare, double right) {
 }
 
 bool TextPattern::fits(std::string_view candidate) const {
-    candidate = base::utf8Prefix(candidate, kLongestText);
+    candidate = base::utf8Prefix(candidate, kMaxTextLength);
     if (regex) return regex->matchesPart(candidate);
     const std::string low = base::foldCase(candidate);
     return whole ? fitsWildcards(text, low) : low.find(text) != std::string::npos;

@@ -10,8 +10,8 @@ namespace sonde::analysis {
 
 namespace {
 
-constexpr std::size_t kLongestQuery = 4000;
-constexpr int kDeepest = 60;
+constexpr std::size_t kMaxQueryLength = 4000;
+constexpr int kMaxDepth = 60;
 constexpr std::size_t kFar = 1'000'000'000;
 
 struct FieldName {
@@ -53,7 +53,7 @@ class Parser {
     Parser(std::string_view text, QueryProblem& problem) : m_text(text), m_problem(problem) {}
 
     Term parse() {
-        if (m_text.size() > kLongestQuery) return fail("the query is too long", 0, m_text.size());
+        if (m_text.size() > kMaxQueryLength) return fail("the query is too long", 0, m_text.size());
         skip();
         if (atEnd()) return nullptr;
         Term root = any();
@@ -122,7 +122,7 @@ class Parser {
     }
 
     Term one() {
-        if (++m_depth > kDeepest) return fail("the query is nested too deeply", m_at, 1);
+        if (++m_depth > kMaxDepth) return fail("the query is nested too deeply", m_at, 1);
         Term term = oneInside();
         --m_depth;
         return term;

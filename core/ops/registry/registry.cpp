@@ -49,7 +49,7 @@ const Value& InferContext::constant(std::size_t input) const {
 }
 
 std::optional<Elements> elementsOf(const Value& value) {
-    constexpr std::int64_t kMost = 256;
+    constexpr std::int64_t kMaxElements = 256;
     using tensor::Symbolic;
     const auto number = [](const Value& one) {
         if (one.kind() == tensor::ValueKind::Int) return Symbolic::of(one.toInt());  // a double does not hold all of them
@@ -60,13 +60,13 @@ std::optional<Elements> elementsOf(const Value& value) {
         result.push_back(number(value));
     } else if (value.isTensor()) {
         const Tensor& tensor = value.tensor();
-        if (tensor.numel() > kMost || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
+        if (tensor.numel() > kMaxElements || tensor.dtype() == DType::String || tensor::isComplex(tensor.dtype())) return std::nullopt;
         const bool isFloat = tensor::isFloating(tensor.dtype());
         for (std::int64_t i = 0; i < tensor.numel(); ++i) {
             result.push_back(isFloat ? Symbolic::of(tensor.toDouble(i)) : Symbolic::of(tensor.toInt64(i)));
         }
     } else if (value.kind() == tensor::ValueKind::List || value.kind() == tensor::ValueKind::Tuple) {
-        if (value.items().size() > static_cast<std::size_t>(kMost)) return std::nullopt;
+        if (value.items().size() > static_cast<std::size_t>(kMaxElements)) return std::nullopt;
         for (const Value& item : value.items()) {
             if (item.isNumber()) {
                 result.push_back(number(item));

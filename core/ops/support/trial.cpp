@@ -16,11 +16,11 @@ using tensor::ValueKind;
 namespace {
 
 /// More than this is left to the run.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
-constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 22;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 26;
 /// Larger than any number that a shape is made of here: a loop could follow it.
-constexpr double kLargestNumber = 1 << 20;
-constexpr std::size_t kMostSymbols = 6;
+constexpr double kMaxNumber = 1 << 20;
+constexpr std::size_t kMaxSymbols = 6;
 /// Trial sizes and their steps: divisible, so that halves and thirds are whole.
 constexpr std::int64_t kFirstSize = 12, kStep = 12;
 
@@ -51,7 +51,7 @@ class Trial {
     /// All sizes that the inputs depend on, at their first values. Throws NotKnown.
     void collect() {
         for (std::size_t i = 0; i < m_context.inputCount(); ++i) collectType(m_context.in(i), i);
-        if (m_sizes.size() > kMostSymbols) throw NotKnown{};
+        if (m_sizes.size() > kMaxSymbols) throw NotKnown{};
         m_anonymous = 0;
         std::int64_t next = kFirstSize;
         for (auto& [name, size] : m_sizes) {
@@ -77,7 +77,7 @@ class Trial {
                 inputs.push_back(madeUp(m_context.in(i), sizes));
             }
         }
-        tensor::AllocationLimit limit(kMostBytes);
+        tensor::AllocationLimit limit(kMaxBytes);
         try {
             auto results = call(m_op, inputs, m_context.attributes(), m_context.outputCount(), m_environment);
             if (!results || results->size() < m_context.outputCount()) throw NotKnown{};
@@ -116,7 +116,7 @@ class Trial {
     }
 
     static void checkNumbers(const Value& value) {
-        if (value.isNumber() && value.kind() != ValueKind::Float && std::abs(value.number()) > kLargestNumber && std::abs(value.number()) < 9e18) throw NotKnown{};
+        if (value.isNumber() && value.kind() != ValueKind::Float && std::abs(value.number()) > kMaxNumber && std::abs(value.number()) < 9e18) throw NotKnown{};
         if (value.isListLike()) {
             for (const Value& item : value.items()) checkNumbers(item);
         }
@@ -166,7 +166,7 @@ class Trial {
         }
         const Shape shape(dims);
         const auto count = shape.checkedNumel();
-        if (!count || *count > kMostElements - m_elements) throw NotKnown{};
+        if (!count || *count > kMaxElements - m_elements) throw NotKnown{};
         m_elements += *count;
         auto zeros = Tensor::zeros(tensor::isFloating(type.dtype) ? DType::Float32 : type.dtype, shape);
         if (!zeros) throw NotKnown{};
