@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "core/exec/flatten.h"
 #include "core/graph/guard.h"
@@ -25,7 +26,9 @@ struct Suspect {
     NodeId node;
     BadValues bad;
     bool isQuiet = false;  ///< accepted, or a carrier of what was accepted
-    bool isOrigin = false;
+    bool makesNan = false; ///< none of its inputs held NaN
+    bool makesInf = false; ///< all of its inputs were finite
+    bool isOrigin() const { return makesNan || makesInf; }
 };
 
 /// By expr: its position in execution, with what a body does before the operation that the body is of.
@@ -58,10 +61,28 @@ class Suspects {
         const std::vector<std::size_t> position = executionOrder(graph);
         const auto key = [&](const Suspect& suspect) { return std::pair(position[graph.node(suspect.node).producer.index()], graph.node(suspect.node).outputIndex); };
         std::ranges::sort(all, {}, key);
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            judge(all[i], quiet);
-            m_at[all[i].node.index()] = i;
+        for (std::size_t i = 0; i < all.size(); ++i) m_at[all[i].node.index()] = i;
+        for (Suspect& suspect : all) {
+            judge(suspect);
+            suspect.isQuiet = !suspect.isOrigin() || quiet.contains(suspect.node);
         }
+        // A carrier is quiet as long as everything that it could carry is. Loops hand values back to where they came from.
+        for (bool changed = true; std::exchange(changed, false);) {
+            for (Suspect& suspect : all) {
+                if (!suspect.isQuiet || quiet.contains(suspect.node)) continue;
+                const auto inputs = badInputs(suspect);
+                suspect.isQuiet = !inputs.empty() && std::ranges::all_of(inputs, &Suspect::isQuiet);
+                changed = changed || !suspect.isQuiet;
+            }
+        }
+    }
+
+    /// The first in execution order that makes what `count` counts and nobody accepted; else the first that has it.
+    const Suspect* first(std::int64_t BadValues::*count, bool Suspect::*makes) const {
+        const auto has = [&](const Suspect& suspect) { return !suspect.isQuiet && suspect.bad.*count > 0; };
+        auto found = std::ranges::find_if(all, [&](const Suspect& suspect) { return has(suspect) && suspect.*makes; });
+        if (found == all.end()) found = std::ranges::find_if(all, has);
+        return found == all.end() ? nullptr : &*found;
     }
 
     std::vector<Suspect> all;
@@ -69,7 +90,7 @@ class Suspects {
   private:
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-    /// What was bad before it among what it was made from.
+    /// What is bad among what it was made from. What comes into a body is made by nothing there.
     std::vector<const Suspect*> badInputs(const Suspect& suspect) const {
         std::vector<const Suspect*> found;
         const auto add = [&](NodeId node) {
@@ -83,20 +104,22 @@ class Suspects {
         return found;
     }
 
-    void judge(Suspect& suspect, const std::set<NodeId>& accepted) const {
-        suspect.isOrigin = suspect.bad.isOrigin;
-        suspect.isQuiet = accepted.contains(suspect.node);
-        if (suspect.isOrigin || suspect.isQuiet) return;
+    /// Infinity is made where all inputs are finite; NaN also where some are infinite: ∞ − ∞, 0 · ∞, softmax of −∞ alone.
+    void judge(Suspect& suspect) const {
         const auto inputs = badInputs(suspect);
-        if (inputs.empty() || !std::ranges::all_of(inputs, &Suspect::isQuiet)) return;
-        const bool isNew = suspect.bad.nan > 0 && std::ranges::none_of(inputs, [](const Suspect* input) { return input->bad.nan > 0; });
-        suspect.isQuiet = !isNew;
-        suspect.isOrigin = isNew;
+        const bool isHandedIn = isBodyInput(suspect.node) && !inputs.empty();
+        suspect.makesInf = suspect.bad.inf > 0 && suspect.bad.isOrigin && !isHandedIn;
+        suspect.makesNan = suspect.bad.nan > 0 && !isHandedIn && (suspect.bad.isOrigin || std::ranges::none_of(inputs, [](const Suspect* input) { return input->bad.nan > 0; }));
+    }
+
+    bool isBodyInput(NodeId node) const {
+        const Expr& expr = m_graph.expr(m_graph.node(node).producer);
+        return expr.kind == ExprKind::Input && m_graph.body(expr.body).owner.valid();
     }
 
     const InternalGraph& m_graph;
     std::vector<NodeId> m_sources;
-    std::vector<std::size_t> m_at;  ///< by node: in `all`, as far as it was judged
+    std::vector<std::size_t> m_at;  ///< by node: in `all`
 };
 
 std::string operatorOf(const Expr& expr) {
@@ -144,8 +167,12 @@ constexpr std::array kAdvice{
     Advice{operators::OpClass::MaskedFill, "if the mask is infinite on purpose, accept it"},
 };
 
-std::string adviceFor(const Expr& expr) {
+/// Something bad that is no mere overflow comes from what an operation is given; only where all of that is finite is the operator
+/// the one to check.
+std::string adviceFor(const Expr& expr, const Suspect& suspect, bool hasBadConstant) {
     if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
+    if (hasBadConstant) return "check where its weight comes from";
+    if (!suspect.bad.isOrigin) return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN";
     const auto found = std::ranges::find(kAdvice, graph::traitsOf(expr).opClass, &Advice::opClass);
     return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
 }
@@ -154,19 +181,20 @@ Problem problemOf(const InternalGraph& graph, const Suspect& suspect) {
     const graph::Node& node = graph.node(suspect.node);
     const Expr& expr = graph.expr(node.producer);
     Problem problem;
-    problem.role = suspect.isOrigin ? ProblemRole::Origin : ProblemRole::Carrier;
+    problem.role = suspect.isOrigin() ? ProblemRole::Origin : ProblemRole::Carrier;
     const bool isNarrow = node.type.dtype == tensor::DType::Float16;
-    problem.kind = suspect.bad.nan > 0 ? ProblemKind::Nan : isNarrow && suspect.isOrigin ? ProblemKind::Overflow : ProblemKind::Inf;
+    problem.kind = suspect.bad.nan > 0 ? ProblemKind::Nan : isNarrow && suspect.isOrigin() ? ProblemKind::Overflow : ProblemKind::Inf;
     problem.node = suspect.node;
-    problem.severity = !suspect.isOrigin                       ? base::Severity::Info
+    problem.severity = !suspect.isOrigin()                     ? base::Severity::Info
                        : problem.kind == ProblemKind::Inf ? base::Severity::Warning
                                                           : base::Severity::Error;
     problem.qualname = expr.qualname.value_or("");
     problem.operatorName = operatorOf(expr);
     problem.message = countText(suspect.bad);
-    if (suspect.isOrigin) {
-        problem.message += badConstants(graph, expr);
-        problem.advice = adviceFor(expr);
+    if (suspect.isOrigin()) {
+        const std::string constants = badConstants(graph, expr);
+        problem.message += constants;
+        problem.advice = adviceFor(expr, suspect, !constants.empty());
     }
     return problem;
 }
@@ -196,7 +224,7 @@ std::string_view name(ProblemRole role) { return role == ProblemRole::Origin ? "
 std::vector<Problem> findProblems(const InternalGraph& graph, const exec::Recording& recording, std::span<const NodeId> accepted) {
     std::vector<Problem> problems, carriers;
     for (const Suspect& suspect : Suspects(graph, recording, accepted).all) {
-        if (!suspect.isQuiet) (suspect.isOrigin ? problems : carriers).push_back(problemOf(graph, suspect));
+        if (!suspect.isQuiet) (suspect.isOrigin() ? problems : carriers).push_back(problemOf(graph, suspect));
     }
     for (const exec::Failure& failure : recording.failures) {
         const bool endedRun = recording.error && &failure == &recording.failures.front();
@@ -210,15 +238,18 @@ BadSummary summarizeBad(const InternalGraph& graph, const exec::Recording& recor
     BadSummary summary;
     const std::vector<NodeId> sources = exec::valueSources(graph);
     std::set<NodeId> quiet;
-    for (const Suspect& suspect : Suspects(graph, recording, accepted).all) {
-        if (suspect.isQuiet) quiet.insert(suspect.node);
+    const Suspects suspects(graph, recording, accepted);
+    for (const Suspect& suspect : suspects.all) {
         if (suspect.isQuiet) {
+            quiet.insert(suspect.node);
             ++summary.accepted;
             continue;
         }
-        if (suspect.bad.nan > 0 && summary.nanNodes++ == 0) summary.firstNan = suspect.node;
-        if (suspect.bad.inf > 0 && summary.infNodes++ == 0) summary.firstInf = suspect.node;
+        if (suspect.bad.nan > 0) ++summary.nanNodes;
+        if (suspect.bad.inf > 0) ++summary.infNodes;
     }
+    if (const Suspect* const first = suspects.first(&BadValues::nan, &Suspect::makesNan)) summary.firstNan = first->node;
+    if (const Suspect* const first = suspects.first(&BadValues::inf, &Suspect::makesInf)) summary.firstInf = first->node;
     for (const auto& [node, bad] : recording.bad) {
         if (!quiet.contains(sources[node.index()])) summary.nodes.push_back(node);
     }

@@ -1,5 +1,6 @@
 // Origins before carriers, what was accepted left out, and the sentence for the status.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -108,6 +109,30 @@ class TestProblems : public QObject {
         QCOMPARE(model.text(worse, {model.masked, model.last}), std::string());
     }
 
+    /// −∞ − −∞ is NaN: made there, whether the mask was accepted or not, and said by the list and by the sentence alike.
+    void nanOfInfinityIsMadeThere() {
+        auto graph = std::make_shared<InternalGraph>();
+        const NodeId x = graph->addInput(kMain, "x", TypeInfo::tensor(DType::Float32));
+        const NodeId mask = apply(*graph, "Log", "mask", {x});
+        const NodeId gap = apply(*graph, "Sub", "gap", {mask, mask}, "head");
+        const NodeId last = apply(*graph, "Neg", "last", {gap});
+        graph->setResult(kMain, Argument::of(last));
+        exec::Runner runner(1);
+        const exec::Recording recording = runner.run(*exec::Plan::make(graph, {}).value(), std::vector<Value>{Value(Tensor::of<float>({2}, {0, 1}))});
+        for (const std::vector<NodeId>& accepted : {std::vector<NodeId>{}, std::vector<NodeId>{mask}}) {
+            const auto problems = analysis::findProblems(*graph, recording, accepted);
+            const auto found = std::ranges::find(problems, gap, &Problem::node);
+            QVERIFY(found != problems.end());
+            QCOMPARE(found->role, ProblemRole::Origin);
+            QCOMPARE(found->severity, base::Severity::Error);
+            QVERIFY2(found->advice.find("finite") == std::string::npos, found->advice.c_str());
+            QVERIFY(found->advice.find("infinity") != std::string::npos);
+            QCOMPARE(problems.back().node, last);
+            QCOMPARE(problems.back().role, ProblemRole::Carrier);
+            QVERIFY(analysis::summarizeBad(*graph, recording, accepted).firstNan == gap);
+        }
+    }
+
     void inputsAreOriginsToo() {
         const Masked model;
         const exec::Recording recording = model.run({kInf, 4}, {1, 1});
@@ -142,6 +167,7 @@ class TestProblems : public QObject {
         QCOMPARE(problems.size(), std::size_t{1});
         QCOMPARE(problems[0].role, ProblemRole::Origin);
         QCOMPARE(problems[0].message, std::string("1 element is NaN; its weight 'bn.running_var' holds NaN"));
+        QVERIFY(problems[0].advice.find("finite") == std::string::npos);
     }
 };
 
