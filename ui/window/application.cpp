@@ -14,6 +14,7 @@
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
+#include "ui/window/orderly_end.h"
 #include "ui/window/script.h"
 #include "ui/window/session.h"
 
@@ -69,6 +70,7 @@ int runApplication(int argc, char** argv, const std::vector<std::string>& models
     const auto application = makeApplication(argc, argv);
     prepare(*application);
     dialogs::applySavedLook();
+    endOrderlyOnSignals();
     const auto openWindow = [](const QString& model) {
         auto* window = new MainWindow;
         window->setAttribute(Qt::WA_DeleteOnClose);
@@ -77,7 +79,8 @@ int runApplication(int argc, char** argv, const std::vector<std::string>& models
         return window;
     };
     for (const std::string& model : models) openWindow(QString::fromStdString(model));
-    if (models.empty()) openWindow({})->offerAgain(Session::takeLost());
+    if (models.empty()) openWindow({})->offerAgain(Session::lost());
+    else Session::forgetLost();  // whoever names a model wants that one
     return QApplication::exec();
 }
 

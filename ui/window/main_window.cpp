@@ -30,6 +30,7 @@
 #include "ui/window/recent_files.h"
 #include "ui/window/samples.h"
 #include "ui/window/search_bar.h"
+#include "ui/window/session.h"
 #include "ui/window/start_page.h"
 
 namespace sonde::window {
@@ -116,6 +117,9 @@ void MainWindow::buildCentre() {
     connect(m_start, &StartPage::modelChosen, this, &MainWindow::open);
     connect(m_start, &StartPage::sampleChosen, this, &MainWindow::openSample);
     connect(m_search, &SearchBar::dismissed, this, [this] { canvas()->setFocus(); });
+    connect(m_banner, &widgets::Banner::dismissed, this, [this] {
+        if (std::exchange(m_offersAgain, false)) Session::forgetLost();
+    });
     connect(m_banner, &widgets::Banner::actionTriggered, this, [this] {
         if (const auto action = m_bannerAction) action();  // a copy: it may show another message
         else if (const graph::NodeId node = m_context.nodeOf(m_bannerMessage); node.valid()) m_context.navigateTo(node);
@@ -258,6 +262,7 @@ void MainWindow::showBanner(const Message& message) {
                               : message.severity == base::Severity::Warning ? Severity::Warning
                                                                             : Severity::Info;
     m_bannerAction = nullptr;
+    m_offersAgain = false;  // unanswered, it is offered at the next start
     m_bannerMessage = message;
     QString text = message.text;
     if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);

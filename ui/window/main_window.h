@@ -194,6 +194,7 @@ class MainWindow : public QMainWindow {
     QTimer m_saveTimer;
     std::map<QString, QVariant> m_saved;  ///< what this window has written, by key of the settings
     context::Message m_bannerMessage;
+    bool m_offersAgain = false;            ///< the banner has what another session had open
     std::function<void()> m_bannerAction;  ///< of the banner's button; none: it shows the message's node
     QString m_sampleLocation;  ///< of the sample that is being opened: gets its picture whatever was its input before
 };

@@ -156,6 +156,7 @@ void MainWindow::showOperatorHelp() {
 
 void MainWindow::offerReload() {
     m_bannerMessage = {};
+    m_offersAgain = false;
     const QString key = m_actions.action(QStringLiteral("file.reload"))->shortcut().toString(QKeySequence::NativeText);
     m_banner->showMessage(widgets::Banner::Severity::Warning, tr("model file changed on disk; reload (%1)").arg(key),
                           tr("No values are shown until then. View, watch points and bookmarks are kept."), tr("Reload"));
@@ -165,6 +166,7 @@ void MainWindow::offerReload() {
 /// The question is above the graph; whoever does not answer it goes on working, and nothing has run.
 void MainWindow::askForConsent(const document::NativeRequest& request) {
     m_bannerMessage = {};
+    m_offersAgain = false;
     const QString file = QString::fromStdString(request.path.filename().string());
     m_banner->showMessage(widgets::Banner::Severity::Warning,
                           tr("%1 is a shared library: opening it runs its code with your rights. It can read, change and send your files.").arg(file),

@@ -14,6 +14,7 @@
 #include "ui/models/node_columns.h"
 #include "ui/widgets/banner.h"
 #include "ui/window/main_window.h"
+#include "ui/window/placement.h"
 #include "ui/window/recent_files.h"
 #include "ui/window/session.h"
 
@@ -26,7 +27,13 @@ namespace {
 /// Changes come in swarms, as while an edge is dragged: all of so long are one write.
 constexpr int kSaveMs = 250;
 
+const QString kScreen = QStringLiteral("window/screen");
 const QString kSplit = QStringLiteral("window/split"), kSplitSizes = QStringLiteral("window/splitSizes");
+
+/// Whether a window was stored on a screen that is larger than the one it is on, in one direction at least.
+bool wasOnLargerScreen(const QScreen* screen, QSize before) {
+    return screen && before.isValid() && before.boundedTo(screen->availableSize()) != before;
+}
 
 }  // namespace
 
@@ -36,6 +43,9 @@ void MainWindow::restore() {
     if (!restoreGeometry(settings.value(QStringLiteral("window/geometry")).toByteArray())) {
         const QSize room = screen() ? screen()->availableSize() : QSize(1280, 800);
         resize(QSize(1400, 900).boundedTo(room * 0.95));
+    } else if (wasOnLargerScreen(screen(), settings.value(kScreen).toSize()) && !isMaximized() && !isFullScreen()) {
+        const QRect inside = within(geometry(), screen()->availableGeometry(), minimumSizeHint());
+        if (inside != geometry()) setGeometry(inside);
     }
     restoreDocks(settings.value(QStringLiteral("window/state")).toByteArray());
     m_context.setThreads(settings.value(QStringLiteral("run/threads"), 0).toInt());
@@ -104,6 +114,7 @@ std::map<QString, QVariant> MainWindow::state() const {
     const bool compared = column >= 0 && models::nodeColumns()[static_cast<std::size_t>(column)].source == models::NodeColumn::Source::Comparison;
     const QString side = m_splitter->orientation() == Qt::Vertical ? QStringLiteral("stacked") : QStringLiteral("beside");
     return {{QStringLiteral("window/geometry"), saveGeometry()},
+            {kScreen, screen() ? screen()->availableSize() : QSize()},
             {QStringLiteral("window/state"), docksState()},
             {QStringLiteral("run/live"), m_context.isLive()},
             {QStringLiteral("view/attributes"), m_context.showsAttributes()},
@@ -138,6 +149,7 @@ void MainWindow::noteSession(const MainWindow* leaving) const {
 void MainWindow::offerAgain(const QStringList& locations) {
     if (locations.isEmpty()) return;
     m_bannerMessage = {};
+    m_offersAgain = true;
     m_bannerAction = [this, locations] { openAgain(locations); };
     QStringList names;
     for (const QString& location : locations) names << shortLocation(location);

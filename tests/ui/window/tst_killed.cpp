@@ -16,6 +16,7 @@
 #include "ui/context/stored.h"
 #include "ui/models/module_result.h"
 #include "ui/widgets/banner.h"
+#include "ui/window/orderly_end.h"
 #include "ui/window/session.h"
 
 using namespace sonde;
@@ -159,6 +160,16 @@ int churn() {
     }
 }
 
+/// A program with its event loop, as a user has it, until a signal ends it.
+int serve() {
+    window::endOrderlyOnSignals();
+    Child child;
+    if (!child.start({})) return 1;
+    context::waitUntilStored();
+    say("STATE {}");
+    return QApplication::exec();
+}
+
 }  // namespace
 
 class TestKilled : public QObject {
@@ -167,6 +178,9 @@ class TestKilled : public QObject {
     void everythingIsThereAgain();
     void theFileIsWholeWheneverItEnds();
     void whatWasOpenIsOfferedAgain();
+    void onlyTheLastOneIsOffered();
+    void aProcessThatIsAskedToEndIsNotLost_data();
+    void aProcessThatIsAskedToEndIsNotLost();
 
   private:
     /// A child's state, as it says it; killed then if it would go on.
@@ -236,9 +250,9 @@ void TestKilled::whatWasOpenIsOfferedAgain() {
     useSettings(settings.path());
     runChild("churn", settings.path());
     context::waitUntilStored();
-    const QStringList lost = window::Session::takeLost();
+    const QStringList lost = window::Session::lost();
     QCOMPARE(lost, QStringList{model()});
-    QVERIFY2(window::Session::takeLost().isEmpty(), "it is offered once");
+    QCOMPARE(window::Session::lost(), lost);  // a process that dies with the question on the screen loses nothing
     theme::Theme::instance().install(*qApp);
     window::MainWindow window;
     window.show();
@@ -251,15 +265,56 @@ void TestKilled::whatWasOpenIsOfferedAgain() {
     QVERIFY(opened.wait(60000));
     QCOMPARE(window.context().location(), model());
     QTRY_VERIFY_WITH_TIMEOUT(window.isIdle(), 60000);
+    QVERIFY2(window::Session::lost().isEmpty(), "it was answered");
     // A process that ends by itself leaves nothing behind.
     window.close();
-    QVERIFY(window::Session::takeLost().isEmpty());
+    QVERIFY(window::Session::lost().isEmpty());
+}
+
+/// Of several processes that were killed the last counts; one that was asked to end is none of them.
+void TestKilled::onlyTheLastOneIsOffered() {
+    const QTemporaryDir settings;
+    useSettings(settings.path());
+    for (const auto& [pid, time] : {std::pair(QStringLiteral("999999991"), 2), {QStringLiteral("999999992"), 3}, {QStringLiteral("999999993"), 1}}) {
+        context::store(QStringLiteral("session/%1/models").arg(pid), QStringList{QStringLiteral("model %1").arg(time)});
+        context::store(QStringLiteral("session/%1/time").arg(pid), time);
+    }
+    QCOMPARE(window::Session::lost(), QStringList{QStringLiteral("model 3")});
+    // Those before it are forgotten with that.
+    window::Session::forgetLost();
+    QVERIFY(window::Session::lost().isEmpty());
+}
+
+/// SIGTERM: the windows close and say so.
+void TestKilled::aProcessThatIsAskedToEndIsNotLost_data() {
+    QTest::addColumn<int>("signal");
+    QTest::newRow("SIGTERM") << SIGTERM;
+    QTest::newRow("SIGHUP") << SIGHUP;
+    QTest::newRow("SIGINT") << SIGINT;
+}
+
+void TestKilled::aProcessThatIsAskedToEndIsNotLost() {
+    QFETCH(int, signal);
+    const QTemporaryDir settings;
+    useSettings(settings.path());
+    QProcess process;
+    process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("serve"), settings.path()});
+    QVERIFY(process.waitForStarted());
+    while (!process.canReadLine()) QVERIFY(process.waitForReadyRead(120000));
+    ::kill(static_cast<pid_t>(process.processId()), signal);
+    QVERIFY(process.waitForFinished(120000));
+    QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+    QVERIFY(window::Session::lost().isEmpty());
+    const QStringList files = QDir(settings.path() + "/SondeTest").entryList({"*.ini"}, QDir::Files);
+    QCOMPARE(files.size(), 1);
+    QVERIFY(QSettings(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat).contains(QStringLiteral("window/geometry")));
 }
 
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
     const QString role = QString::fromLocal8Bit(argc > 1 ? argv[1] : "");
-    for (const auto& [name, act] : {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}}) {
+    for (const auto& [name, act] : {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}, {"serve", serve}}) {
         if (argc != 3 || role != QLatin1String(name)) continue;
         useSettings(QString::fromLocal8Bit(argv[2]));
         return act();
