@@ -173,7 +173,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     Difference total;
     if (expected.whole) {
         if (actual->shape() != expected.whole->shape()) {
-            return fail("shape " + actual->shape().text() + ", not " + expected.whole->shape().text());
+            return fail("shape " + actual->shape().text() + " instead of " + expected.whole->shape().text());
         }
         const Difference whole = difference(*actual, *expected.whole, tolerance);
         addDifference(total, whole);
@@ -182,7 +182,7 @@ void compareValue(ComparedValue& row, const Value* value, const Expected& expect
     }
     if (expected.shape) {
         const Shape shape = shapeFrom(*expected.shape);
-        if (actual->shape() != shape) return fail("shape " + actual->shape().text() + ", not " + shape.text());
+        if (actual->shape() != shape) return fail("shape " + actual->shape().text() + " instead of " + shape.text());
     }
     if (expected.stats && expected.stats->numel() == 4) {
         const std::array<double, 4> own = plainStats(*actual);

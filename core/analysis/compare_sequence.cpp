@@ -89,7 +89,7 @@ void compareFrame(Wanted& wanted, const std::vector<Value>& outputs, std::int64_
     };
     if (!actual || wanted.frames.rank() == 0 || frame >= wanted.frames.dim(0)) return fail("there is nothing to compare");
     const Tensor expected = wanted.frames.selected(0, frame);
-    if (actual->shape() != expected.shape()) return fail("shape " + actual->shape().text() + ", not " + expected.shape().text());
+    if (actual->shape() != expected.shape()) return fail("shape " + actual->shape().text() + " instead of " + expected.shape().text());
     // A sequence is one value: what the largest magnitude of all frames allows holds in each of them.
     Tolerance tolerance = tolerances.of(actual->dtype(), expected.dtype());
     tolerance.absolute += std::exchange(tolerance.ofLargest, 0) * wanted.largest;

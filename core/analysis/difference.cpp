@@ -35,6 +35,7 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     Difference result;
     double largest = 0, excess = -std::numeric_limits<double>::infinity();
     double dot = 0, ofActual = 0, ofExpected = 0, noise = 0;
+    bool anyFinite = count == 0;
     for (std::int64_t i = 0; i < count; ++i) {
         const auto a = actualAt(i);
         const auto r = expectedAt(i);
@@ -42,6 +43,7 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
         const bool finite = isFinite(a) && isFinite(r);
         if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
         if (finite) {
+            anyFinite = true;
             dot += product(a, r);
             ofActual += product(a, a);
             ofExpected += product(r, r);
@@ -60,7 +62,7 @@ Difference compare(std::int64_t count, const At& actualAt, const ExpectedAt& exp
     }
     if (excess > tolerance.ofLargest * largest) result.ok = false;
     const double lengths = std::sqrt(ofActual) * std::sqrt(ofExpected);
-    result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
+    if (anyFinite) result.cosine = lengths > 0 ? std::clamp(dot / lengths, -1.0, 1.0) : ofActual == ofExpected ? 1 : 0;
     result.snr = noise > 0 ? 10 * std::log10(ofExpected / noise) : result.ok ? std::numeric_limits<double>::infinity() : result.snr;
     return result;
 }

@@ -35,7 +35,7 @@ struct Difference {
     double maxAbsolute = 0;  ///< infinite if one is NaN or infinite where the other is not
     double maxRelative = 0;  ///< |a - r| / |r| where r is not 0
     bool ok = true;
-    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if it is not known.
+    /// Of the elements that are finite in both: Σ a·r / (|a|·|r|), 1 if both are all zero; NaN if there are none, or it is not known.
     double cosine = std::numeric_limits<double>::quiet_NaN();
     /// 10·log10(Σ r² / Σ (a - r)²) in dB, infinite if they are equal; NaN if it is not known.
     double snr = std::numeric_limits<double>::quiet_NaN();

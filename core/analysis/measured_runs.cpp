@@ -62,6 +62,7 @@ NodeDifference differenceOf(const Tensor& actual, const Tensor& expected, const 
     if (actual.shape() != expected.shape()) {
         result.ok = false;
         result.maxAbsolute = result.maxRelative = INFINITY;
+        result.isMeasured = false;
         result.note = "shape " + actual.shape().text() + " instead of " + expected.shape().text();
         return result;
     }
@@ -85,6 +86,7 @@ void addWorse(std::optional<NodeDifference>& worst, NodeDifference one) {
     worst->ok = worst->ok && one.ok;
     worst->cosine = std::fmin(worst->cosine, one.cosine);  // what is not known says nothing
     worst->snr = std::fmin(worst->snr, one.snr);
+    worst->isMeasured = worst->isMeasured && one.isMeasured;
     if (worst->note.empty()) worst->note = std::move(one.note);
 }
 
@@ -111,6 +113,7 @@ class Summary {
     Summary(const InternalGraph& graph, RunDifferences& result) : m_graph(graph), m_result(result), m_isWrong(graph.nodeCount(), false) {}
 
     void make() {
+        for (const NodeId input : m_result.differingInputs) m_isWrong[input.index()] = true;
         struct Level {
             graph::BodyId body;
             std::size_t at = 0;
@@ -220,11 +223,33 @@ base::Result<RunStats> measureRun(const MeasuredRun& run, exec::Runner& runner, 
     return result;
 }
 
+namespace {
+
+/// Inputs of `actual` that have a value of their own in both runs, and not the same.
+std::vector<NodeId> differingInputs(const MeasuredRun& actual, const MeasuredRun& reference, const std::vector<NodeId>& match) {
+    std::vector<NodeId> found;
+    const std::vector<NodeId>& theirs = reference.graph->inputs();
+    for (std::size_t i = 0; i < actual.inputs.size() && i < actual.graph->inputs().size(); ++i) {
+        const NodeId input = actual.graph->inputs()[i];
+        const auto at = std::ranges::find(theirs, match[input.index()]);
+        const std::size_t other = static_cast<std::size_t>(at - theirs.begin());
+        if (at == theirs.end() || other >= reference.inputs.size()) continue;
+        const tensor::Value &own = actual.inputs[i], &its = reference.inputs[other];
+        const auto a = asTensor(own), r = asTensor(its);
+        const bool isSame = a && r ? tensor::identical(*a, *r) : own.text() == its.text();
+        if (!isSame) found.push_back(input);
+    }
+    return found;
+}
+
+}  // namespace
+
 base::Result<RunDifferences> compareRuns(const MeasuredRun& actual, const MeasuredRun& reference, const Tolerances& tolerances,
                                          exec::Runner& runner, const base::WorkContext& work, std::int64_t heldBytes) {
     RunDifferences result;
     result.ofNode.resize(actual.graph->nodeCount());
     const std::vector<NodeId> match = matchNodes(*actual.graph, *reference.graph);
+    result.differingInputs = differingInputs(actual, reference, match);
     std::vector<NodeId> nodes = computedNodes(*actual.graph);
     std::erase_if(nodes, [&](NodeId node) { return !match[node.index()].valid() || !isComputed(*reference.graph, match[node.index()]); });
     // Both runs hold values at the same time.
@@ -249,7 +274,12 @@ RunDifferences differencesOf(const InternalGraph& graph, const ComparedCase& com
     result.error = compared.error;
     for (const ComparedValue& value : compared.values) {
         if (!value.node.valid() || value.node.index() >= result.ofNode.size()) continue;
-        addWorse(result.ofNode[value.node.index()], {value.maxAbsolute, value.maxRelative, value.ok, value.note, value.cosine, value.snr});
+        // What a failed run did not come to is no difference: the failure is told for itself.
+        if (compared.error && !value.hasValue) continue;
+        NodeDifference one{value.maxAbsolute, value.maxRelative, value.ok, value.note, value.cosine, value.snr};
+        one.isMeasured = value.ok || value.note.empty();
+        if (!one.isMeasured) one.maxAbsolute = one.maxRelative = INFINITY;
+        addWorse(result.ofNode[value.node.index()], std::move(one));
     }
     summarise(graph, result);
     return result;

@@ -37,7 +37,8 @@ struct NodeDifference {
     std::string note;        ///< why it could not be compared element by element; empty if it was
     double cosine = std::numeric_limits<double>::quiet_NaN();  ///< see Difference
     double snr = std::numeric_limits<double>::quiet_NaN();     ///< dB
-    bool isInherited = false;  ///< of one that is not ok: so is a value that it was computed from
+    bool isInherited = false;  ///< of one that is not ok: so is a value that it was computed from, or an input of the model
+    bool isMeasured = true;    ///< false: it could not be compared element by element (see note), and no number says anything
 };
 
 /// By NodeId of `actual`; nothing where there is no counterpart or no tensor.
@@ -47,6 +48,7 @@ struct RunDifferences {
     std::size_t differing = 0;           ///< not ok
     graph::NodeId firstDiverging;        ///< the first of them in order of execution
     std::vector<graph::NodeId> diverging;  ///< all that are not ok, in order of execution
+    std::vector<graph::NodeId> differingInputs;  ///< inputs of the model whose values are not those of the other run
     std::optional<base::Error> error;    ///< why one of the runs ended early
 };
 

@@ -161,7 +161,7 @@ base::Result<ReferenceComparison> compareWithReference(const Document& document,
     SONDE_TRY(base::checkUnchanged(reference.files, "reference file"));
     SONDE_TRY(graph::checkFiles(document.graph));
     SONDE_TRY(checkCompared(cases, path));
-    return ReferenceComparison{std::move(cases), std::move(reference.notes)};
+    return ReferenceComparison{std::move(cases), std::move(reference.notes), std::move(reference.files)};
 }
 
 }  // namespace sonde::document

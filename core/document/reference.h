@@ -27,6 +27,7 @@ base::Result<Reference> openReference(const Document& document, const std::strin
 struct ReferenceComparison {
     std::vector<analysis::ComparedCase> cases;
     std::vector<std::string> notes;
+    base::MappedFiles files = {};  ///< what the reference was read from
 };
 
 /// Runs the document on every case of the reference and compares all that it holds, as `sonde check` and the window do. Nodes

@@ -271,7 +271,7 @@ std::vector<ActionInfo> runActions() {
         {"compare.file", "Compare with &File…", "Run/Compare", "Compare with reference values in an .npz, or with another model", "compare",
          "Ctrl+Shift+F", Scope::Window, Need::Model | Need::Idle},
         {"compare.again", "Compare &Again", "Run/Compare", "Repeat the last comparison", "reload", "Ctrl+Shift+F7", Scope::Window,
-         Need::Model | Need::Compared | Need::Idle},
+         Need::Model | Need::Idle},
         {"compare.next", "&Next Difference", "Run/Compare-", "Select the first value in order of execution that differs, then the next", "next", "F7",
          Scope::Window, Need::Model | Need::Differences},
         {"compare.previous", "&Previous Difference", "Run/Compare", "Select the value before this one that differs", "previous", "Shift+F7",

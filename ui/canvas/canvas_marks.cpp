@@ -6,6 +6,9 @@
 #include "ui/context/value_measures.h"
 #include "ui/models/module_result.h"
 
+#include <QPainter>
+
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -158,17 +161,41 @@ std::unordered_set<graph::ScopeId> GraphCanvas::watchedModules() {
     return modules;
 }
 
+namespace {
+
+/// Of inputs that were changed since: pale, and said so.
+Preview faded(Preview preview) {
+    constexpr double kOpacity = 0.35;
+    if (!preview.image.isNull()) {
+        QImage pale(preview.image.size(), QImage::Format_ARGB32_Premultiplied);
+        pale.fill(Qt::transparent);
+        QPainter painter(&pale);
+        painter.setOpacity(kOpacity);
+        painter.drawImage(0, 0, preview.image);
+        painter.end();
+        preview.image = pale;
+    }
+    preview.range = QStringLiteral("stale");
+    return preview;
+}
+
+}  // namespace
+
 void GraphCanvas::refreshPreviews() {
     if (!m_context.hasModel()) return;
     std::vector<std::pair<graph::NodeId, tensor::Value>> values;
-    for (const graph::NodeId node : m_context.watched())
+    std::set<graph::NodeId> stale;
+    for (const graph::NodeId node : m_context.watched()) {
         if (const tensor::Value* value = m_context.value(node)) values.emplace_back(node, *value);
+        if (m_context.isStale(node)) stale.insert(node);
+    }
     m_previewJob.start(
-        [values = std::move(values), scheme = style().scheme](const base::WorkContext& work) {
+        [values = std::move(values), stale = std::move(stale), scheme = style().scheme](const base::WorkContext& work) {
             auto made = std::make_shared<Previews>();
             for (const auto& [node, value] : values) {
                 if (work.cancelled()) break;
-                made->emplace(node, makePreview(value, scheme, work.stop));
+                Preview& preview = made->emplace(node, makePreview(value, scheme, work.stop)).first->second;
+                if (stale.contains(node)) preview = faded(std::move(preview));
             }
             return made;
         },

@@ -142,6 +142,8 @@ void CanvasOverlays::arrange() {
     m_hidden->adjustSize();
     m_hidden->move(kGap, size.height() - m_hidden->height() - kGap);
     constexpr int kRoomy = 480;
+    constexpr QSize kLeast(480, 340);  // in a smaller canvas it would cover the nodes that it is about
+    m_legend->setVisible(m_legendWanted && m_canvas.scene() && size.width() >= kLeast.width() && size.height() >= kLeast.height());
     m_legend->setCompact(size.height() < kRoomy);
     m_legend->resize(m_legend->sizeHint());
     m_legend->move(kGap, size.height() - m_legend->height() - kGap - (m_hidden->isVisible() ? m_hidden->height() + kGap : 0));
@@ -200,7 +202,6 @@ void CanvasOverlays::setClosable(bool closable) {
 
 void CanvasOverlays::setLegendVisible(bool visible) {
     m_legendWanted = visible;
-    m_legend->setVisible(visible && m_canvas.scene());
     arrange();
 }
 

@@ -198,7 +198,7 @@ void ItemPainter::paintNode(QPainter& painter, const layout::SceneItem& item, co
     QRectF area = box.adjusted(Card::kAccent, 0, 0, 0);
     const graph::NodeId node = nodeOf(*m_graph, item.what);
     if (flags & kWatched && !(flags & kInside)) {
-        if (detail > Detail::Block) paintPreview(painter, item, marks.preview(node), m_style.color(ColorRole::NodeSubtext));
+        if (detail > Detail::Block) paintPreview(painter, item, marks.preview(node), tint ? tint->text : m_style.color(ColorRole::NodeSubtext));
         area.setRight(area.right() - Card::kThumbnail - Card::kPadX);
     }
     if (detail == Detail::Heading) {

@@ -92,13 +92,47 @@ void InspectorContext::finishReading(ReadInputs result) {
         } else if (!read.value->isNone()) {
             input.value = std::move(*read.value);
             input.note = read.note;
+            input.files = std::move(read.files);
         }
     }
+    watchInputFiles();
     if (const auto fill = std::exchange(m_fill, {})) finishFilling(*fill, result);
     Q_EMIT inputsChanged();
     if (!m_runWanted) return;
     m_runWanted = false;
     startRunIfGiven();
+}
+
+void InspectorContext::watchInputFiles() {
+    QStringList paths;
+    for (const ModelInput& input : m_inputs)
+        for (const auto& file : input.files) paths += QString::fromStdString(file->path().string());
+    paths.removeDuplicates();
+    m_inputWatch.watch({}, paths);
+    m_inputFileChanged = false;
+    checkInputFiles();  // it may have changed between reading and watching
+}
+
+void InspectorContext::checkInputFiles() {
+    if (m_inputFileChanged || std::ranges::none_of(m_inputs, &ModelInput::hasChangedFile)) return;
+    m_inputFileChanged = true;
+    Q_EMIT inputsChanged();
+}
+
+QString InspectorContext::staleReason() const {
+    if (!m_recording || !m_document || isRunning()) return {};
+    for (const ModelInput& input : m_inputs)
+        for (const auto& file : input.files)
+            if (file->isKnownChanged()) return tr("%1 changed on disk").arg(QString::fromStdString(file->path().filename().string()));
+    return same(m_runInputs, inputValues()) ? QString() : tr("the inputs were changed");
+}
+
+bool InspectorContext::isStale(NodeId node) const {
+    if (!m_document || !node.valid() || node.index() >= graph().nodeCount() || graph().node(node).constant || staleReason().isEmpty()) return false;
+    const auto given = std::ranges::find(m_inputs, node, &ModelInput::node);
+    if (given == m_inputs.end()) return true;
+    const tensor::Value* const shown = value(node);
+    return shown && given->value && !same(*shown, *given->value);
 }
 
 /// What came of an archive is told once; what its input could not get is at the input.

@@ -22,6 +22,10 @@ bool hasOneElement(const TypeInfo& type) {
 
 }  // namespace
 
+bool ModelInput::hasChangedFile() const {
+    return std::ranges::any_of(files, [](const auto& file) { return file->hasChanged(); });
+}
+
 bool InputSpec::isFile() const {
     if (source.isEmpty()) return false;
     const io::ItemKind kind = io::kindOfItem(source.toStdString());

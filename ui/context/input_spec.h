@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/mapped_file.h"
 #include "core/graph/ids.h"
 #include "core/tensor/type_info.h"
 
@@ -64,6 +65,10 @@ struct ModelInput {
     std::optional<base::Error> conflict = {};  ///< why its value cannot be given together with those of the other inputs
     bool isDefault = false;                    ///< nobody chose its spec: it follows the sizes of the other inputs
     QString note = {};                         ///< how the value was found, where that is not plain
+    base::MappedFiles files = {};              ///< that the value was read from
+
+    /// Looks at the disk: whether the value is of a file that is no longer what was read.
+    bool hasChangedFile() const;
 };
 
 }  // namespace sonde::context

@@ -1,5 +1,8 @@
 #include "ui/context/input_values.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "core/document/input_infos.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/npz_inputs.h"
@@ -72,15 +75,32 @@ void read(const ModelInput& input, const std::vector<io::InputInfo>& infos, std:
     if (input.value || input.error || input.spec.source.isEmpty()) return;
     auto given = readOne(input.spec, infos, index, hasDefault);
     if (!given) {
+        const bool isGone = !input.files.empty() && given.error().kind == base::ErrorKind::Unreadable && !std::filesystem::exists(input.files.front()->path());
+        if (isGone) given.error().what = "input file is gone";
+        if (isGone) given.error().hint = "choose another file for input '" + infos[index].name + "'";
         result.value = std::move(given).error();
         return;
     }
     result.note = QString::fromStdString(given->note);
+    result.files = std::move(given->files);
     value = given->value;
     result.value = std::move(given->value);
 }
 
 }  // namespace
+
+bool same(const tensor::Value& a, const tensor::Value& b) {
+    if (a.kind() != b.kind()) return false;
+    if (!a.isTensor()) return a.text() == b.text();
+    const tensor::Tensor &one = a.tensor(), &other = b.tensor();
+    const bool isShared = one.defined() && other.defined() && one.storage() == other.storage() && one.shape() == other.shape() &&
+                          one.dtype() == other.dtype() && one.strides() == other.strides() && one.offsetElements() == other.offsetElements();
+    return isShared || tensor::identical(one, other);
+}
+
+bool same(const std::vector<tensor::Value>& a, const std::vector<tensor::Value>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) { return same(one, other); });
+}
 
 ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive) {
     const std::vector<io::InputInfo> infos = document::requiredInputInfos(document);

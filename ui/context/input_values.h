@@ -26,7 +26,8 @@ struct ReadInput {
     base::Result<tensor::Value> value = tensor::Value();  ///< none: nothing was to be read
     bool isDefault = false;
     QString note;
-    std::optional<base::Error> conflict;  ///< with the inputs before it
+    base::MappedFiles files = {};         ///< that the value was read from
+    std::optional<base::Error> conflict = {};  ///< with the inputs before it
 };
 
 struct ReadInputsResult {
@@ -40,5 +41,9 @@ struct ReadInputsResult {
 /// inputs that it has arrays for. Each input has its own sequence of random numbers, as on the command line. On a worker thread.
 /// Errors by input: unreadable file, wrong grammar, a type that contradicts what the model declares; with the input's name.
 ReadInputsResult readInputs(const document::Document& document, std::vector<ModelInput> inputs, const std::optional<ArchiveChoice>& archive);
+
+/// Whether both are the same to the last bit; quick if they share their elements.
+bool same(const tensor::Value& a, const tensor::Value& b);
+bool same(const std::vector<tensor::Value>& a, const std::vector<tensor::Value>& b);
 
 }  // namespace sonde::context

@@ -38,6 +38,7 @@ InspectorContext::InspectorContext(QObject* parent) : QObject(parent) {
     connect(&m_load, &Job::progressed, this, &InspectorContext::loadProgressed);
     connect(&m_fileWatch, &FileWatch::changed, this, &InspectorContext::fileChanged);
     connect(&m_fileWatch, &FileWatch::touched, this, &InspectorContext::checkFiles);
+    connect(&m_inputWatch, &FileWatch::touched, this, &InspectorContext::checkInputFiles);
     m_valueMeasures = std::make_unique<ValueMeasures>(*this);
     m_comparison = std::make_unique<Comparison>(*this);
     m_problems = std::make_unique<Problems>(*this);
@@ -107,6 +108,7 @@ Selection InspectorContext::selectionOf(const QString& qualname) const {
 
 void InspectorContext::setSelection(const Selection& selection) {
     checkFiles();
+    checkInputFiles();
     m_selection = selection;
     if (selection.node.valid() && !contains(m_selectedNodes, selection.node)) m_selectedNodes = {selection.node};
     if (!selection.node.valid()) m_selectedNodes.clear();

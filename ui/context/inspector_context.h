@@ -128,6 +128,11 @@ class InspectorContext : public QObject {
     /// The node's value: of the last run, looked up afterwards (see requestValue), a weight, or a given input; else null.
     /// Valid until the next signal.
     const tensor::Value* value(NodeId node) const;
+    /// Why the last run's values are not those of the present inputs: "the inputs were changed", "x.npz changed on disk". Empty if
+    /// they are, and while there is no run. Changes with inputsChanged() and with runs.
+    QString staleReason() const;
+    /// Whether a value of the node is one of the last run, which is stale: weights and what is given never are.
+    bool isStale(NodeId node) const;
     /// How many values of a node the last run kept: more than one inside loops.
     std::size_t iterations(NodeId node) const;
     /// The value of one pass of the loop that the node is in; null if there is none.
@@ -144,6 +149,8 @@ class InspectorContext : public QObject {
     // --- inputs --------------------------------------------------------------------------------------------------
     const std::vector<ModelInput>& inputs() const { return m_inputs; }
     const ModelInput* input(const QString& name) const;
+    /// Why the last run did not begin: what was given cannot be read or contradicts the model. Empty of a run that began.
+    const std::optional<base::Error>& refusal() const { return m_refusal; }
 
     // --- what is seen --------------------------------------------------------------------------------------------
     const layout::ViewState& view() const { return m_view; }
@@ -306,6 +313,8 @@ class InspectorContext : public QObject {
     /// Looks at the model's files on the disk: whether they are what was opened. To be asked after reading a value and before
     /// showing it. The first time that they are not, every value goes and fileChanged() tells.
     bool checkFiles();
+    /// The same of the files that inputs were read from; inputsChanged() tells of a change.
+    void checkInputFiles();
     /// Remembers that the user agreed to run this library's code, and opens it.
     void agreeToNative(const sonde::document::NativeRequest& request);
     /// Libraries are loaded without asking (`sonde window --allow-native`).
@@ -390,6 +399,7 @@ class InspectorContext : public QObject {
     void finishFilling(const Fill& fill, const ReadInputs& result);
     void readOrRun();
     void startRunIfGiven();
+    void watchInputFiles();
     void startRun();
     void finishRun(RunResult result);
     void failRun(const base::Error& error);
@@ -474,6 +484,9 @@ class InspectorContext : public QObject {
     std::unique_ptr<Comparison> m_comparison;
     std::unique_ptr<Problems> m_problems;
     std::optional<Fill> m_fill;
+    FileWatch m_inputWatch;           ///< of the files that inputs were read from
+    bool m_inputFileChanged = false;  ///< and whether one was told to be another
+    std::optional<base::Error> m_refusal;
 };
 
 }  // namespace sonde::context

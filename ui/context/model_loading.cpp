@@ -2,6 +2,7 @@
 
 #include "core/document/input_infos.h"
 #include "ui/context/background.h"
+#include "ui/context/comparison.h"
 #include "ui/context/count_text.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
@@ -182,6 +183,7 @@ void InspectorContext::display(std::shared_ptr<const document::Document> documen
     m_watched = std::move(state.watched);
     m_ends = std::move(state.ends);
     m_problems->setAccepted(std::move(state.accepted));
+    m_comparison->restoreTolerance(state.tolerance);
     for (const NodeId node : state.bookmarkedNodes) m_bookmarks.push_back(selectionOf(node));
     for (const ScopeId scope : state.bookmarkedScopes) m_bookmarks.push_back(selectionOf(scope));
     m_view = state.view ? *state.view : firstView();
@@ -244,7 +246,7 @@ void InspectorContext::adopt(Loaded loaded) {
 
 void InspectorContext::keep() const {
     if (!m_document) return;
-    Remembered state{m_watched, m_ends, {}, {}, {}, view(0), view(1), m_problems->accepted()};
+    Remembered state{m_watched, m_ends, {}, {}, {}, view(0), view(1), m_problems->accepted(), m_comparison->keptTolerance()};
     for (const Selection& bookmark : m_bookmarks) {
         if (bookmark.node.valid()) state.bookmarkedNodes.push_back(bookmark.node);
         else if (bookmark.scope.valid()) state.bookmarkedScopes.push_back(bookmark.scope);

@@ -154,6 +154,8 @@ void write(QSettings& settings, const document::Document& document, const Rememb
     settings.setValue(QStringLiteral("watched"), texts(graph, state.watched));
     settings.setValue(QStringLiteral("ends"), texts(graph, state.ends));
     settings.setValue(QStringLiteral("acceptedBad"), texts(graph, state.accepted));
+    if (state.tolerance) settings.setValue(QStringLiteral("tolerance"), *state.tolerance);
+    else settings.remove(QStringLiteral("tolerance"));
     settings.setValue(QStringLiteral("bookmarks"), texts(graph, state.bookmarkedNodes));
     settings.setValue(QStringLiteral("bookmarkedModules"), scopeTexts(graph, state.bookmarkedScopes));
     settings.beginWriteArray(QStringLiteral("inputs"), static_cast<int>(state.inputs.size()));
@@ -202,6 +204,8 @@ Remembered recall(const document::Document& document) {
     state.watched = findAll(graph, settings.value(QStringLiteral("watched")).toStringList());
     state.ends = findAll(graph, settings.value(QStringLiteral("ends")).toStringList());
     state.accepted = findAll(graph, settings.value(QStringLiteral("acceptedBad")).toStringList());
+    bool isNumber = false;
+    if (const double tolerance = settings.value(QStringLiteral("tolerance")).toDouble(&isNumber); isNumber) state.tolerance = tolerance;
     state.bookmarkedNodes = findAll(graph, settings.value(QStringLiteral("bookmarks")).toStringList());
     state.bookmarkedScopes = findScopes(scopesByText(graph), settings.value(QStringLiteral("bookmarkedModules")).toStringList());
     const int count = settings.beginReadArray(QStringLiteral("inputs"));

@@ -28,6 +28,7 @@ struct Remembered {
     std::optional<layout::ViewState> view;
     std::optional<layout::ViewState> secondView;  ///< of the second canvas
     std::vector<graph::NodeId> accepted;  ///< whose NaN and infinity are meant
+    std::optional<double> tolerance;      ///< of float32 values in comparisons; none: the usual one
     Place place, secondPlace;             ///< see rememberPlace()
 };
 

@@ -5,7 +5,6 @@
 
 #include "core/analysis/infer.h"
 #include "core/analysis/seen_types.h"
-#include "core/tensor/mapped_source.h"
 #include "ui/context/inspector_context.h"
 #include "ui/context/problems.h"
 #include "ui/context/window_hint.h"
@@ -76,6 +75,7 @@ void InspectorContext::run() {
         if (!isWatched(node)) m_wantedRun.watch.push_back(node);
     m_runJob.abandon();  // superseded; reading inputs first would else let it deliver in between
     m_runState = RunState::Running;
+    m_refusal.reset();
     m_runProgress = {};
     m_peekJob.abandon();
     m_peekWanted.clear();
@@ -87,7 +87,7 @@ void InspectorContext::run() {
     // A file that could not be read may be there by now; one that has changed since is read anew.
     for (ModelInput& input : m_inputs) {
         input.error.reset();
-        if (input.value && tensor::isSourceChanged(*input.value)) input.value.reset();
+        if (input.hasChangedFile()) input.value.reset();
     }
     if (inputsAreRead() && !m_fill) return startRunIfGiven();
     m_runWanted = true;
@@ -103,8 +103,11 @@ void InspectorContext::runTo(NodeId node) {
 
 /// Inputs that cannot be given are told before anything runs.
 void InspectorContext::startRunIfGiven() {
-    for (const ModelInput& input : m_inputs)
-        if (const auto& error = input.error ? input.error : input.conflict) return failRun(*error);
+    for (const ModelInput& input : m_inputs) {
+        if (!input.error && !input.conflict) continue;
+        m_refusal = input.error ? input.error : input.conflict;
+        return failRun(*m_refusal);
+    }
     startRun();
 }
 
@@ -184,7 +187,8 @@ void InspectorContext::failRun(const base::Error& error) {
 
 void InspectorContext::reportOfRun(const base::Error& error) {
     Message message{base::Severity::Error, QString::fromStdString(error.what), windowPlace(error.where), windowHint(error.hint), {}};
-    if (!error.notes.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
+    // The place names the operation and the types of its inputs, as the note does.
+    if (!error.notes.empty() && error.where.empty()) message.text += QStringLiteral(" — ") + QString::fromStdString(error.notes.front());
     message.isOfRun = true;
     if (m_recording && !m_recording->failures.empty()) {
         const graph::Expr& failed = graph().expr(m_recording->failures.front().expr);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/context/comparison.h"
 #include "ui/models/node_text.h"
@@ -27,7 +28,7 @@ std::vector<NodeId> comparedNodes(const context::InspectorContext& context) {
 }  // namespace
 
 QString differenceText(int column, double number) {
-    if (std::isnan(number)) return {};
+    if (std::isnan(number)) return QStringLiteral("\u2013");
     switch (column) {
         case DifferenceTableModel::Cosine: return QString::number(number, 'f', 6);
         case DifferenceTableModel::Snr: return std::isinf(number) ? QStringLiteral("\u221e dB") : QStringLiteral("%1 dB").arg(number, 0, 'f', 1);
@@ -66,6 +67,8 @@ int DifferenceTableModel::columnCount(const QModelIndex& parent) const { return 
 QVariant DifferenceTableModel::number(int column, NodeId node) const {
     const NodeDifference* found = m_context.comparison().lastOf(node);
     if (!found) return {};
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    if (!found->isMeasured) return unknown;
     switch (column) {
         case MaxAbsolute: return found->maxAbsolute;
         case MaxRelative: return found->maxRelative;

@@ -187,6 +187,11 @@ bool NodeMeasures::isBad(int column, NodeId id) const {
     return stats && stats->finiteCount() < stats->count;
 }
 
+QString NodeMeasures::comparisonNote() const {
+    if (m_context.comparison().isStale()) return QStringLiteral("the comparison is stale");
+    return m_context.comparison().isKnown() ? QStringLiteral("nothing was compared") : QStringLiteral("use Run \u203a Compare first");
+}
+
 QString NodeMeasures::group(int column, NodeId id) const {
     if (column != ModuleColumn) return text(column, id);
     const Expr& expr = graph().expr(graph().node(id).producer);

@@ -48,6 +48,8 @@ class NodeMeasures {
     std::optional<double> number(int column, graph::NodeId node) const;
     /// Whether the node has something bad that a column says: NaN or infinite elements, a difference above the tolerance.
     bool isBad(int column, graph::NodeId node) const;
+    /// Why no difference is known: there is no comparison, or it is stale.
+    QString comparisonNote() const;
     /// What nodes are coloured alike by: the text, but of modules the outermost one that tells them apart.
     QString group(int column, graph::NodeId node) const;
     /// Forgets what was computed: another model, another run.

@@ -25,6 +25,7 @@ WatchListModel::WatchListModel(InspectorContext& context, Kind kind, QObject* pa
     connect(&context, &InspectorContext::documentClosed, this, reset);
     connect(&context, &InspectorContext::runFinished, this, &WatchListModel::refresh);
     connect(&context, &InspectorContext::valueArrived, this, &WatchListModel::refresh);
+    connect(&context, &InspectorContext::inputsChanged, this, &WatchListModel::refresh);
     connect(&m_stats, &NodeStats::changed, this, &WatchListModel::refresh);
     reset();
 }
@@ -85,7 +86,8 @@ QVariant WatchListModel::text(NodeId id, int column) const {
         case ValueColumn:
             if (value) {
                 const QString text = shown(value->text(120));
-                return tensor::isSourceChanged(*value) ? QString() : text;
+                if (tensor::isSourceChanged(*value)) return {};
+                return m_context.isStale(id) ? tr("stale: %1").arg(text) : text;
             }
             if (!m_context.recording()) return tr("not run yet");
             if (m_context.failure(node.producer)) return tr("failed");
@@ -115,7 +117,7 @@ QVariant WatchListModel::data(const QModelIndex& index, int role) const {
         case Qt::DisplayRole: return text(id, index.column());
         case SortRole: return sortKey(id, index.column());
         case NodeRole: return id.value;
-        case MutedRole: return !m_context.wasReached(id);
+        case MutedRole: return !m_context.wasReached(id) || m_context.isStale(id);
         case Qt::TextAlignmentRole: return alignment(index.column() >= MinColumn && index.column() <= ZeroColumn);
         case SeverityRole: {
             const analysis::TensorStats* stats = m_stats.stats(id);
@@ -123,7 +125,7 @@ QVariant WatchListModel::data(const QModelIndex& index, int role) const {
                                        (index.column() == InfColumn && stats->infCount > 0));
             return bad ? QVariant(static_cast<int>(base::Severity::Error)) : QVariant();
         }
-        case Qt::ToolTipRole: return text(id, index.column());
+        case Qt::ToolTipRole: return m_context.isStale(id) ? tr("%1\nOf the last run: %2").arg(text(id, index.column()).toString(), m_context.staleReason()) : QVariant(text(id, index.column()));
         default: return {};
     }
 }

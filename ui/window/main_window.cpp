@@ -42,6 +42,8 @@ using context::RunState;
 
 namespace {
 
+constexpr int kMinProblemsWidth = 320, kStatusMargins = 120;  ///< pixels; the margins with icon and size grip
+
 bool isValueFile(const QString& path) {
     static const QStringList suffixes{"npy", "npz", "png", "jpg", "jpeg", "bmp", "gif", "tga", "psd", "ppm", "pgm", "pnm"};
     return suffixes.contains(QFileInfo(path).suffix().toLower());
@@ -240,10 +242,13 @@ void MainWindow::connectContext() {
     connect(&m_context, &InspectorContext::liveChanged, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::valueArrived, this, &MainWindow::refreshActions);
     connect(&m_context, &InspectorContext::selectionChanged, this, [this] {
+        // The status is about what was selected, until the mouse moves again.
+        if (m_context.hovered() != m_context.selection()) m_context.hover({});
         refreshActions();
         refreshStatus();
     });
     connect(&m_context, &InspectorContext::hoverChanged, this, &MainWindow::refreshStatus);
+    connect(&m_context, &InspectorContext::inputsChanged, this, &MainWindow::refreshStatus);
     connect(&m_context, &InspectorContext::bannerRequested, this, &MainWindow::showBanner);
     connect(&m_context, &InspectorContext::bannerCleared, m_banner, &widgets::Banner::dismiss);
     connect(&m_context, &InspectorContext::activeCanvasChanged, this, &MainWindow::useCanvas);
@@ -265,8 +270,11 @@ void MainWindow::showBanner(const Message& message) {
     m_offersAgain = false;  // unanswered, it is offered at the next start
     m_bannerMessage = message;
     QString text = message.text;
-    if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
-    m_banner->showMessage(severity, text, message.hint, m_context.nodeOf(message).valid() ? tr("Show Node") : QString());
+    // A run's error and the operation with its types have lines of their own: in a small window neither cuts off the other.
+    QString hint = message.hint;
+    if (message.isOfRun && !message.where.isEmpty()) hint.prepend(message.where + (hint.isEmpty() ? QString() : QStringLiteral("\n")));
+    else if (!message.where.isEmpty()) text += QStringLiteral(" (%1)").arg(message.where);
+    m_banner->showMessage(severity, text, hint, m_context.nodeOf(message).valid() ? tr("Show Node") : QString());
 }
 
 void MainWindow::refreshTitle() {
@@ -289,16 +297,24 @@ void MainWindow::refreshStatus() {
         text = models::qualnameText(shown.qualname);
     } else if (m_context.recording() && m_context.runState() == RunState::Finished) {
         text = tr("Run finished in %1 ms").arg(static_cast<double>(m_context.recording()->totalNs) / 1e6, 0, 'f', 1);
+    } else if (m_context.refusal()) {
+        text = tr("Not run: %1").arg(QString::fromStdString(m_context.refusal()->what));
+    } else if (m_context.fileHasChanged()) {
+        text = tr("The model file changed on disk");
     } else if (m_context.runState() == RunState::Failed) {
         text = tr("The run failed");
+    }
+    if (const QString stale = m_context.hasModel() ? m_context.staleReason() : QString(); !stale.isEmpty()) {
+        const bool isStale = shown.node.valid() ? m_context.isStale(shown.node) : true;
+        if (isStale) text = tr("Stale, %1").arg(stale) + QStringLiteral("   ") + text;
     }
     // All panels show one run: which, if it is that of a comparison.
     if (const QString run = m_context.comparison().runText(); m_context.hasModel() && !run.isEmpty()) text += (text.isEmpty() ? QString() : QStringLiteral("   ")) + run;
     m_status->setText(text);
     const QString problems = m_context.isRunning() ? QString() : m_context.problems().summary();
-    // The window may be narrower than the sentence.
-    constexpr int kMaxProblemsWidth = 480;
-    m_problems->setText(m_problems->fontMetrics().elidedText(problems, Qt::ElideMiddle, kMaxProblemsWidth));
+    // The window may be narrower than the sentence; what is about the selection needs less.
+    const int room = std::max(kMinProblemsWidth, width() - m_status->fontMetrics().horizontalAdvance(text) - kStatusMargins);
+    m_problems->setText(m_problems->fontMetrics().elidedText(problems, Qt::ElideRight, std::min(room, width() * 3 / 4)));
     m_problems->setToolTip(tr("%1. Go to the next node with a problem (%2)")
                                .arg(problems, m_actions.action(QStringLiteral("go.next_problem"))->shortcut().toString(QKeySequence::NativeText)));
     m_problems->setAccessibleName(problems);

@@ -47,6 +47,10 @@ Script::Script(MainWindow& window, const QString& model, const QString& text, co
     connect(&m_poll, &QTimer::timeout, this, &Script::poll);
     connect(&window.context(), &context::InspectorContext::loadFailed, this,
             [this](const Error& error) { m_loadError = error; });
+    // A line that opens a library shows the question of the window, which can be photographed; nothing has run.
+    connect(&window.context(), &context::InspectorContext::consentRequested, this, [this] {
+        if (m_line > 0) m_loadError.reset();
+    });
 }
 
 void Script::start() {

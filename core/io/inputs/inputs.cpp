@@ -379,6 +379,7 @@ Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std:
     GivenInput given;
     SONDE_ASSIGN(given.value, valueOf(item, input, index, options, given.note));
     SONDE_TRY(base::checkUnchanged(files.files(), "input file"));
+    given.files = files.files();
     return given;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/mapped_file.h"
 #include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/io/image/image.h"
@@ -66,6 +67,7 @@ base::Result<std::vector<InputCase>> makeInputs(std::string_view spec, const std
 struct GivenInput {
     tensor::Value value;
     std::string note;
+    base::MappedFiles files = {};  ///< that it was read from, also where it was decoded (pictures, compressed arrays): see MappedFile::hasChanged()
 };
 /// The value for one input of one item of a specification: a path, numbers, #rand(…) or #zeros.
 base::Result<GivenInput> giveInput(std::string_view item, const InputInfo& input, std::size_t index, const InputOptions& options = {});

@@ -11,8 +11,6 @@
 #include <QVBoxLayout>
 
 #include "ui/context/comparison.h"
-#include "ui/context/count_text.h"
-#include "ui/context/stored.h"
 #include "ui/panels/table_view.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/empty_state.h"
@@ -24,22 +22,16 @@ using context::Comparison;
 using context::InspectorContext;
 using models::DifferenceTableModel;
 
-namespace {
-
-const auto kToleranceKey = QStringLiteral("compare/tolerance");
-
-}  // namespace
-
 ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(context), m_stack(new QStackedWidget(this)),
       m_view(makeTableView(tr("Differences"), m_stack)), m_summary(new widgets::ElidedLabel),
       m_empty(new widgets::EmptyState(QStringLiteral("compare"), {}, {}, {}, m_stack)), m_all(new QCheckBox(tr("All values"))),
-      m_tolerance(new QLineEdit), m_again(new QPushButton(tr("Compare Again"))) {
+      m_tolerance(new QLineEdit), m_reset(new QPushButton(tr("Use 1e-4"))), m_again(new QPushButton(tr("Compare Again"))) {
     m_proxy.setSourceModel(&m_model);
     m_view->setModel(&m_proxy);
     m_view->setObjectName(QStringLiteral("differenceTable"));
     m_view->sortByColumn(DifferenceTableModel::Order, Qt::AscendingOrder);
-    static const int widths[] = {44, 180, 130, 100, 84, 96, 96, 76, 76, 200};
+    static const int widths[] = {36, 150, 110, 90, 78, 92, 92, 72, 72, 200};
     for (int column = 0; column < DifferenceTableModel::ColumnCount; ++column) m_view->setColumnWidth(column, widths[column]);
     m_all->setObjectName(QStringLiteral("allValues"));
     m_all->setToolTip(tr("List every value that was compared, not only those that differ"));
@@ -51,28 +43,29 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
                                "Other types scale with it: float16 by 100, bfloat16 by 800. Integers must be equal."));
     m_tolerance->setValidator(new QDoubleValidator(0, 1, 20, m_tolerance));
     m_tolerance->setFixedWidth(theme::kLarge * 4);
-    bool isNumber = false;
-    const double stored = context::stored(kToleranceKey).toDouble(&isNumber);
-    analysis::Tolerances tolerances;
-    if (isNumber && stored > 0) tolerances.float32 = stored;
-    m_context.comparison().setTolerances(tolerances);
-    m_tolerance->setText(QString::number(tolerances.float32, 'g', 6));
+    m_reset->setObjectName(QStringLiteral("usualTolerance"));
+    m_reset->setToolTip(tr("This model is compared with a tolerance of its own; take that of its types again"));
+    m_summary->setElideMode(Qt::ElideRight);
 
     auto* page = new QWidget;
+    m_top = new QBoxLayout(QBoxLayout::LeftToRight);
+    m_top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
+    m_top->setSpacing(theme::kSmall);
+    m_top->addWidget(m_summary, 1);
     auto* top = new QHBoxLayout;
-    top->setContentsMargins(theme::kSmall, theme::kTight, theme::kSmall, theme::kTight);
     top->setSpacing(theme::kSmall);
-    top->addWidget(m_summary, 1);
     top->addWidget(m_all);
     auto* label = new QLabel(tr("&Tolerance"));
     label->setBuddy(m_tolerance);
     top->addWidget(label);
     top->addWidget(m_tolerance);
+    top->addWidget(m_reset);
     top->addWidget(m_again);
+    m_top->addLayout(top);
     auto* inner = new QVBoxLayout(page);
     inner->setContentsMargins(0, 0, 0, 0);
     inner->setSpacing(0);
-    inner->addLayout(top);
+    inner->addLayout(m_top);
     inner->addWidget(m_view);
     m_empty->setContent(QStringLiteral("compare"), tr("Nothing is compared"),
                         tr("Use Run \u203a Compare to compare every value with a reference file, a baseline run or another model."), {});
@@ -84,6 +77,9 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
 
     connect(m_all, &QCheckBox::toggled, this, [this](bool all) { m_model.setShowsAll(all); });
     connect(m_tolerance, &QLineEdit::editingFinished, this, &ComparisonPanel::takeTolerance);
+    connect(m_reset, &QPushButton::clicked, this, [this] { m_context.comparison().setTolerances({}); });
+    connect(&context.comparison(), &Comparison::changed, this, &ComparisonPanel::showTolerance);
+    connect(&context, &InspectorContext::documentOpened, this, &ComparisonPanel::showTolerance);
     connect(m_again, &QPushButton::clicked, &context.comparison(), &Comparison::again);
     connect(&m_model, &QAbstractItemModel::modelReset, this, &ComparisonPanel::refresh);
     connect(&context, &InspectorContext::selectionChanged, this, &ComparisonPanel::follow);
@@ -93,7 +89,15 @@ ComparisonPanel::ComparisonPanel(InspectorContext& context, QWidget* parent)
         node.value = current.data(models::NodeRole).toUInt();
         m_context.navigateTo(node);
     });
+    showTolerance();
     refresh();
+}
+
+/// What came of it is worth a line of its own where the controls would cut it off.
+void ComparisonPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    constexpr int kRoomy = 800;
+    m_top->setDirection(width() < kRoomy ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 QString ComparisonPanel::summary() const { return m_summary->text(); }
@@ -103,9 +107,7 @@ void ComparisonPanel::refresh() {
     const bool known = m_context.hasModel() && comparison.isKnown();
     m_stack->setCurrentIndex(known ? 1 : 0);
     if (!known) return;
-    QString text = comparison.differing() > 0
-                       ? tr("%1 of %2 values differ from %3").arg(context::countText(comparison.differing()), context::countText(comparison.compared()), comparison.title())
-                       : tr("%1 values agree with %2").arg(context::countText(comparison.compared()), comparison.title());
+    QString text = comparison.summary();
     if (comparison.isActive()) text = tr("Comparing \u2026");
     else if (comparison.isStale()) text = tr("Stale, %1: %2").arg(comparison.staleReason(), text);
     m_summary->setText(text);
@@ -121,14 +123,25 @@ void ComparisonPanel::follow() {
     m_following = false;
 }
 
+/// One that is not the usual one is seen to be so, and can be given up.
+void ComparisonPanel::showTolerance() {
+    const Comparison& comparison = m_context.comparison();
+    if (!m_tolerance->hasFocus() || !m_tolerance->isModified()) m_tolerance->setText(QString::number(comparison.tolerances().float32, 'g', 6));
+    const bool isUsual = comparison.hasUsualTolerances();
+    m_reset->setVisible(!isUsual);
+    QFont font = m_tolerance->font();
+    font.setBold(!isUsual);
+    m_tolerance->setFont(font);
+}
+
 void ComparisonPanel::takeTolerance() {
     bool isNumber = false;
     const double number = m_tolerance->text().toDouble(&isNumber);
     if (!isNumber || number < 0) {
-        m_tolerance->setText(QString::number(m_context.comparison().tolerances().float32, 'g', 6));
+        showTolerance();
         return;
     }
-    context::store(kToleranceKey, number);
+    m_tolerance->setModified(false);
     analysis::Tolerances tolerances;
     tolerances.float32 = number;
     m_context.comparison().setTolerances(tolerances);

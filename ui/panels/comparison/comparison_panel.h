@@ -6,6 +6,7 @@
 #include "ui/models/node_table_model.h"
 #include "ui/panels/panel_info.h"
 
+class QBoxLayout;
 class QCheckBox;
 class QLineEdit;
 class QPushButton;
@@ -30,10 +31,14 @@ class ComparisonPanel : public QWidget {
     /// What is above the list.
     QString summary() const;
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void refresh();
     void follow();
     void takeTolerance();
+    void showTolerance();
 
     context::InspectorContext& m_context;
     models::DifferenceTableModel m_model;
@@ -44,7 +49,9 @@ class ComparisonPanel : public QWidget {
     widgets::EmptyState* m_empty;
     QCheckBox* m_all;
     QLineEdit* m_tolerance;
+    QPushButton* m_reset;
     QPushButton* m_again;
+    QBoxLayout* m_top = nullptr;
     bool m_following = false;
 };
 

@@ -82,6 +82,7 @@ NodeDetailsPanel::NodeDetailsPanel(InspectorContext& context, QWidget* parent)
     connect(&context, &InspectorContext::endChanged, this, &NodeDetailsPanel::refreshMarks);
     connect(&context, &InspectorContext::typesChanged, this, &NodeDetailsPanel::rebuild);
     connect(&context, &InspectorContext::runFinished, this, &NodeDetailsPanel::refreshValue);
+    connect(&context, &InspectorContext::inputsChanged, this, &NodeDetailsPanel::refreshValue);
     connect(&context, &InspectorContext::runStarted, this, &NodeDetailsPanel::refreshValue);
     connect(&context.problems(), &context::Problems::changed, this, &NodeDetailsPanel::refreshValue);
     connect(&context, &InspectorContext::valueArrived, this, &NodeDetailsPanel::refreshValue);
@@ -191,6 +192,7 @@ void NodeDetailsPanel::refreshValue() {
     addBadValues(grid, id);
     addDifference(grid, id);
     if (value && (!value->isTensor() || value->tensor().numel() <= 8)) grid->addRow(tr("Value"), shown(value->text(160)), true);
+    if (m_context.isStale(id)) grid->addRow(tr("Value is"), tr("stale: %1").arg(m_context.staleReason()), true);
     const exec::Failure* failure = m_context.failure(node.producer);
     if (failure) addFailure(grid, node.producer, *failure);
     else if (!value && m_context.recording() && !m_context.wasReached(id)) grid->addRow(tr("Run"), tr("not reached by the last run"));
@@ -234,11 +236,12 @@ void NodeDetailsPanel::addDifference(KeyValueGrid* grid, NodeId id) {
     if (!comparison.isKnown() || comparison.isStale()) return;
     grid->addRow(tr("Run"), comparison.runText());
     const analysis::NodeDifference* found = comparison.of(id);
-    if (!found) return grid->addRow(tr("Difference"), tr("no reference value"));
+    if (!found) return grid->addRow(tr("Difference"), m_context.wasReached(id) ? tr("no reference value") : tr("not computed in this run"));
     const auto number = [](models::DifferenceTableModel::Column column, double of) { return models::differenceText(column, of); };
     QString text = found->ok ? tr("agrees") : found->isInherited ? tr("differs, as does one of its inputs") : tr("differs first here");
     if (!found->note.empty()) text += QStringLiteral(", ") + shown(found->note);
-    grid->addRow(tr("Difference"), text);
+    grid->addRow(tr("Difference"), text, true);
+    if (!found->isMeasured) return;
     grid->addRow(tr("Max error"), tr("%1 absolute, %2 relative").arg(number(models::DifferenceTableModel::MaxAbsolute, found->maxAbsolute),
                                                                      number(models::DifferenceTableModel::MaxRelative, found->maxRelative)));
     if (!std::isnan(found->cosine)) grid->addRow(tr("Cosine"), number(models::DifferenceTableModel::Cosine, found->cosine));

@@ -119,7 +119,10 @@ void TensorViewerPanel::refresh() {
         const analysis::NodeDifference* found = comparison.of(m_node);
         if (found) title += QStringLiteral(": ") + (found->ok ? tr("agrees") : tr("differs by up to %1").arg(QString::number(found->maxAbsolute, 'g', 3)));
     }
+    const bool isStale = m_inspector.isStale(m_node);
+    if (isStale) title.prepend(tr("Stale, %1  \u00b7  ").arg(m_inspector.staleReason()));
     m_title->setText(title);
+    m_title->setColorRole(isStale ? theme::ColorRole::Warning : theme::ColorRole::Text);
     m_viewer->setValue(name, *value);
     if (!m_inspector.checkFiles()) return explain();  // numbers of another file are not shown
     m_stack->setCurrentWidget(m_page);
