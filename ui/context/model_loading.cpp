@@ -1,5 +1,7 @@
 // The part of InspectorContext that opens models and keeps what is remembered of them.
 
+#include <algorithm>
+
 #include "core/document/input_infos.h"
 #include "ui/context/background.h"
 #include "ui/context/comparison.h"
@@ -27,6 +29,14 @@ constexpr std::uint32_t kSmallGraph = 24;
 constexpr std::size_t kFindingsTold = 300;
 
 QString textOf(const std::string& text) { return QString::fromStdString(text); }
+
+/// What a run computes: without inputs, constants and the output, as `sonde info` and `sonde run` count.
+std::size_t operationCount(const graph::InternalGraph& graph, const layout::Outline::Group& root) {
+    const auto isOutput = [&graph](graph::ExprId id) { return graph.expr(id).kind == graph::ExprKind::Output; };
+    const auto outputs = static_cast<std::size_t>(std::ranges::count_if(graph.main().order, isOutput));
+    const std::size_t others = root.constants + graph.inputs().size() + outputs;
+    return root.exprs > others ? root.exprs - others : 0;
+}
 
 }  // namespace
 
@@ -227,7 +237,7 @@ void InspectorContext::adopt(Loaded loaded) {
     m_loadState = LoadState::Loaded;
     display(std::move(loaded.document), std::move(loaded.outline));
     report(Message{base::Severity::Info,
-                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format), countText(m_outline->group(m_outline->root()).exprs)),
+                   tr("Opened %1: %2, %3 operations").arg(textOf(m_document->title), textOf(m_document->format), countText(operationCount(*m_document->graph, m_outline->group(m_outline->root())))),
                    textOf(m_document->location), {}, {}});
     std::size_t told = 0;
     for (const base::Diagnostic& found : m_document->diagnostics) {
