@@ -200,6 +200,7 @@ void TestGivenInputs::slipsAreToldAsWhatTheyAre_data() {
     QTest::newRow("bool") << QStringList{m_two, others + "n:1;flag:yes"} << "error: input 'flag' expects bool[], got 'yes'\nhint: write flag:true or flag:false\n";
     QTest::newRow("number") << QStringList{m_two, others + "flag:true;n:0x10"} << "error: input 'n' expects int64[], got '0x10'\nhint: write a number";
     QTest::newRow("neither") << QStringList{m_two, "a:hello;b:[[1,2]];flag:true;n:1"} << "error: 'hello' is neither numbers nor a file that exists (input 'a')";
+    QTest::newRow("fixed value") << QStringList{"zoo:flag", "test_flag:True"} << "error: the model has its own value for input 'test_flag' ('test_flag:True')\nhint: --concrete test_flag=VALUE";
     QTest::newRow("limits") << QStringList{m_double, "#rand(5,1)"} << "error: min 5 is above max 1 (#rand(5,1))";
 }
 

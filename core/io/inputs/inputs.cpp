@@ -293,7 +293,13 @@ Result<Sources> sourcesOf(std::string_view text, const std::vector<InputInfo>& i
         const auto [index, data] = splitItem(item, inputs);
         if (!index) {
             const bool isNamed = namesOther(item);
-            return usageError(isNamed ? "the model has no input '" + std::string(item.substr(0, item.find(':'))) + "'"
+            const std::string name(item.substr(0, item.find(':')));
+            // A parameter with a fixed value is called NAME_1 in the graph, as in fx.
+            if (isNamed && options.hasDefault && (options.hasDefault(name) || options.hasDefault(name + "_1"))) {
+                return usageError("the model has its own value for input '" + name + "'", "'" + std::string(item) + "'",
+                                  "--concrete " + name + "=VALUE gives a parameter another value when the model is traced; required inputs: " + namesOf(inputs));
+            }
+            return usageError(isNamed ? "the model has no input '" + name + "'"
                                       : "the model has no input for '" + std::string(item) + "'", isNamed ? "'" + std::string(item) + "'" : "",
                               "write NAME:DATA; required inputs: " + namesOf(inputs));
         }
