@@ -407,7 +407,7 @@ void define_aten_views(Registry& registry) {
     addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferUnbind);
-    addView(registry, "size(Tensor self) -> int[]", "extents", size, inferSize, Category::Shape);
+    addView(registry, "size(Tensor self) -> int[]", "all dimensions", size, inferSize, Category::Shape);
     addView(registry, "size.int(Tensor self, int dim) -> int", "one dimension", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
     addView(registry, "numel(Tensor self) -> int", "number of elements", numel, inferNumel, Category::Shape);

@@ -66,7 +66,7 @@ struct CacheFormat {
         const Attributes& attributes = e.context().attributes();
         CacheFormat format;
         if (attributes.getString(type, "NONE") == "NONE") {
-            if (e.has(past) && !tensor::isFloating(e.at(past).dtype())) e.fail("a cache " + e.at(past).typeText() + " wants " + std::string(type));
+            if (e.has(past) && !tensor::isFloating(e.at(past).dtype())) e.fail("a cache " + e.at(past).typeText() + " expects " + std::string(type));
             return format;
         }
         if (!e.has(scale)) e.fail("a quantised cache expects its scale");

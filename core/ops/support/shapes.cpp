@@ -73,7 +73,7 @@ base::Result<Dims> broadcastDims(const Dims& a, const Dims& b) {
         if (x == y || (y.known() && y.value == 1)) result[i] = x;
         else if (x.known() && x.value == 1) result[i] = y;
         else if (x.known() && y.known())
-            return opError("extents " + std::to_string(x.value) + " and " + std::to_string(y.value) + " cannot be broadcast together");
+            return opError("dimensions " + std::to_string(x.value) + " and " + std::to_string(y.value) + " cannot be broadcast together");
         else if (x.known()) result[i] = x;
         else if (y.known()) result[i] = y;
         else result[i] = larger(tensor::Symbolic::of(x), tensor::Symbolic::of(y)).dim();
