@@ -2,8 +2,10 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QMenu>
 #include <QResizeEvent>
 #include <QTimer>
+#include <QTreeView>
 
 #include <algorithm>
 
@@ -34,6 +36,19 @@ Qt::DockWidgetArea dockArea(panels::PanelArea area) {
     return Qt::BottomDockWidgetArea;
 }
 
+/// What can be done with the module under the mouse, which is selected with that; by the menu key, with the selected one.
+void showModuleMenu(QTreeView& tree, const QPoint& at, actions::ActionRegistry& actions) {
+    const QModelIndex under = tree.indexAt(at);
+    if (under.isValid()) tree.setCurrentIndex(under);
+    if (!tree.currentIndex().isValid()) return;
+    auto* menu = new QMenu(&tree);
+    menu->setObjectName(QStringLiteral("moduleMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    static const QStringList ids{"run.watch", "run.end", "", "view.expand_all", "view.collapse_all", "focus.isolate", "focus.hide", "", "go.bookmark", "edit.copy_name"};
+    for (const QString& id : ids) id.isEmpty() ? static_cast<void>(menu->addSeparator()) : menu->addAction(actions.action(id));
+    menu->popup(tree.viewport()->mapToGlobal(under.isValid() ? at : tree.visualRect(tree.currentIndex()).center()));
+}
+
 }  // namespace
 
 void MainWindow::buildDocks() {
@@ -53,6 +68,10 @@ void MainWindow::buildDocks() {
         QAction* action = m_actions.add(row);
         m_actions.bind(row.id, this, [this, id = info.id] { togglePanel(id); });
         connect(dock, &QDockWidget::visibilityChanged, action, [action, dock] { action->setChecked(!dock->isHidden()); });
+    }
+    if (auto* tree = panel(QStringLiteral("modules"))->findChild<QTreeView*>()) {
+        tree->setContextMenuPolicy(Qt::CustomContextMenu);
+        connect(tree, &QWidget::customContextMenuRequested, this, [this, tree](const QPoint& at) { showModuleMenu(*tree, at, m_actions); });
     }
     arrangeDocks();
 }
