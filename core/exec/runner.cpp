@@ -544,11 +544,8 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
     const bool isRootCall = expr.op.name.empty() && expr.target.empty();
     where += isRootCall ? ", model " + expr.moduleClass : ", operator " + (expr.op.name.empty() ? expr.target : expr.op.name);
     where += ", inputs (" + types + ")";
-    if (error.where.empty()) {
-        error.where = std::move(where);
-    } else {
-        error.notes.push_back(std::move(where));
-    }
+    if (error.where.empty()) error.where = std::move(where);
+    else error.notes.push_back(std::move(where));
     return error;
 }
 
