@@ -201,11 +201,11 @@ void TestForEveryone::foundNodesAreMarked() {
     QCOMPARE(m_window->searchBar()->search(QStringLiteral("op:MaxPool")), 1);
     settle();
     const layout::ItemId pool = canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer);
-    QVERIFY(canvas()->spokenItem(pool).contains(QStringLiteral("found")));
+    QVERIFY(canvas()->spokenItem(pool).contains(QStringLiteral("search match")));
     const layout::ItemId conv = canvas()->scene()->itemOf(context().graph().node(node("op:Conv")).producer);
-    QVERIFY(!canvas()->spokenItem(conv).contains(QStringLiteral("found")));
+    QVERIFY(!canvas()->spokenItem(conv).contains(QStringLiteral("search match")));
     key(Qt::Key_Escape);
-    QVERIFY(!canvas()->spokenItem(canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer)).contains(QStringLiteral("found")));
+    QVERIFY(!canvas()->spokenItem(canvas()->scene()->itemOf(context().graph().node(node("op:MaxPool")).producer)).contains(QStringLiteral("search match")));
 }
 
 void TestForEveryone::wrongQueriesAreShownInPlace() {
