@@ -1,10 +1,12 @@
 #include "ui/canvas/item_text.h"
 
 
+#include "core/base/unicode.h"
 #include "core/ops/registry/registry.h"
 #include "ui/canvas/card_labels.h"
 #include "ui/canvas/port_text.h"
 #include "ui/context/count_text.h"
+#include "ui/context/text.h"
 
 namespace sonde::canvas {
 namespace {
@@ -22,9 +24,8 @@ constexpr std::size_t kMaxTextLength = 300;
 constexpr qsizetype kAttributeLines = 6;
 
 QString text(std::string_view s) {
-    const QString whole = QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kMaxTextLength)));
     // Line ends and other control characters in a name would break the lines of a card.
-    QString clean = whole;
+    QString clean = context::text(base::utf8Prefix(s, kMaxTextLength));
     for (QChar& c : clean)
         if (c.category() == QChar::Other_Control) c = u' ';
     return s.size() > kMaxTextLength ? clean + QChar(0x2026) : clean;

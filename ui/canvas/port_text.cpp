@@ -1,6 +1,8 @@
 #include "ui/canvas/port_text.h"
 
+#include "core/base/unicode.h"
 #include "core/ops/registry/registry.h"
+#include "ui/context/text.h"
 
 namespace sonde::canvas {
 namespace {
@@ -10,10 +12,8 @@ using graph::Expr;
 using graph::ExprKind;
 using graph::NodeId;
 
-QString text(std::string_view s) {
-    constexpr std::size_t kMaxLength = 60;
-    return QString::fromUtf8(s.data(), static_cast<qsizetype>(std::min(s.size(), kMaxLength)));
-}
+/// At most 60 bytes of a name.
+QString text(std::string_view name) { return context::text(base::utf8Prefix(name, 60)); }
 
 bool holds(const Argument& argument, NodeId value) {
     if (argument.kind == Argument::Kind::Node) return argument.node == value;

@@ -6,15 +6,11 @@
 #include <QVBoxLayout>
 
 #include "core/zoo/zoo.h"
+#include "ui/context/text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
 
 namespace sonde::dialogs {
-namespace {
-
-QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
-
-}  // namespace
 
 BuiltInDialog::BuiltInDialog(QWidget* parent) : QDialog(parent), m_list(new QListWidget(this)) {
     setWindowTitle(tr("Built-in Models"));
@@ -22,8 +18,8 @@ BuiltInDialog::BuiltInDialog(QWidget* parent) : QDialog(parent), m_list(new QLis
     m_list->setAccessibleName(tr("Built-in models"));
     m_list->setWordWrap(true);
     for (const zoo::ModelEntry& entry : zoo::models()) {
-        auto* item = new QListWidgetItem(theme::icon(QStringLiteral("module")), text(entry.name) + QLatin1Char('\n') + text(entry.sentence), m_list);
-        item->setData(Qt::UserRole, QStringLiteral("zoo:") + text(entry.name));
+        auto* item = new QListWidgetItem(theme::icon(QStringLiteral("module")), context::text(entry.name) + QLatin1Char('\n') + context::text(entry.sentence), m_list);
+        item->setData(Qt::UserRole, QStringLiteral("zoo:") + context::text(entry.name));
     }
     m_list->setCurrentRow(0);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Open | QDialogButtonBox::Cancel, this);

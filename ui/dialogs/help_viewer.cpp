@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "core/ops/registry/registry.h"
+#include "ui/context/text.h"
 #include "ui/dialogs/operator_help.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/search_field.h"
@@ -124,8 +125,8 @@ void HelpViewer::addOperators() {
         const QString title = operatorTitle(def->domain, def->name);
         if (title == std::exchange(last, title)) continue;  // a row for each version
         auto* item = new QListWidgetItem(title, m_pages);
-        item->setData(DomainRole, QString::fromUtf8(def->domain.data(), static_cast<qsizetype>(def->domain.size())));
-        item->setData(NameRole, QString::fromUtf8(def->name.data(), static_cast<qsizetype>(def->name.size())));
+        item->setData(DomainRole, context::text(def->domain));
+        item->setData(NameRole, context::text(def->name));
     }
 }
 

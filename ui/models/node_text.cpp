@@ -1,5 +1,6 @@
 #include "ui/models/node_text.h"
 
+#include "ui/context/text.h"
 #include "ui/models/short_text.h"
 
 #include "core/ops/registry/registry.h"
@@ -44,7 +45,7 @@ QString operatorText(const graph::Expr& expr) {
     if (expr.isParameter) return QStringLiteral("Weight");
     if (expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr) return QStringLiteral("Constant");
     if (!expr.target.empty()) return shown(expr.target);
-    return QString::fromUtf8(graph::name(expr.kind).data());
+    return context::text(graph::name(expr.kind));
 }
 
 QString qualnameText(const QString& qualname) {

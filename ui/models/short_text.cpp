@@ -1,5 +1,7 @@
 #include "ui/models/short_text.h"
 
+#include "core/base/unicode.h"
+#include "ui/context/text.h"
 #include "ui/models/node_text.h"
 
 namespace sonde::models {
@@ -31,11 +33,10 @@ QString oneLine(const QString& text) {
 }
 
 QString shown(std::string_view text) {
-    const auto decoded = [](std::string_view part) { return QString::fromUtf8(part.data(), static_cast<qsizetype>(part.size())); };
     // Four bytes make a character at most; what is between is not decoded, a hostile file may hold megabytes.
     constexpr std::size_t kEdge = 4 * kMaxTextLength;
-    if (text.size() <= 2 * kEdge) return oneLine(decoded(text));
-    return oneLine(decoded(text.substr(0, kEdge)) + decoded(text.substr(text.size() - kEdge)));
+    if (text.size() <= 2 * kEdge) return oneLine(context::text(text));
+    return oneLine(context::text(base::utf8Prefix(text, kEdge)) + context::text(base::utf8Suffix(text, kEdge)));
 }
 
 QString brief(std::string_view text) { return elided(shown(text), 60); }

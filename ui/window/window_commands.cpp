@@ -14,6 +14,7 @@
 #include "ui/canvas/graph_canvas.h"
 #include "ui/context/problems.h"
 #include "ui/context/stored.h"
+#include "ui/context/text.h"
 #include "ui/dialogs/builtin_dialog.h"
 #include "ui/dialogs/help_viewer.h"
 #include "ui/dialogs/settings_dialog.h"
@@ -40,7 +41,7 @@ void MainWindow::askForModel(bool beside) {
     QStringList suffixes;
     for (const document::Format& format : document::formats())
         for (const std::string_view suffix : format.suffixes) {
-            const QString text = QString::fromUtf8(suffix.data(), static_cast<qsizetype>(suffix.size()));
+            const QString text = context::text(suffix);
             suffixes << QStringLiteral("*") + (text.startsWith(QLatin1Char('.')) ? text : QLatin1Char('.') + text);
         }
     suffixes.removeDuplicates();

@@ -15,6 +15,7 @@
 
 #include "core/document/input_infos.h"
 #include "core/io/image/image.h"
+#include "ui/context/text.h"
 #include "ui/context/window_hint.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/theme.h"
@@ -73,8 +74,7 @@ InputEditor::InputEditor(InspectorContext& context, const QString& inputName, QW
     m_flag->setAccessibleName(tr("Value of input %1").arg(inputName));
     m_flag->setToolTip(tr("Checked: true"));
     for (const io::ImagePreset& preset : io::imagePresets()) {
-        const auto text = [](std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); };
-        m_preset->addItem(text(preset.sentence), text(preset.id));
+        m_preset->addItem(context::text(preset.sentence), context::text(preset.id));
     }
     m_preset->setAccessibleName(tr("Normalisation of the image"));
     m_preset->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);

@@ -13,6 +13,7 @@
 
 #include "core/passes/pass.h"
 #include "ui/context/count_text.h"
+#include "ui/context/text.h"
 #include "ui/models/node_text.h"
 #include "ui/models/roles.h"
 #include "ui/panels/copy_rows.h"
@@ -29,8 +30,6 @@ enum Column { WhatColumn, NodeColumn, OperatorColumn, ModuleColumn, WhyColumn, C
 constexpr int kPassesWidth = 250;
 constexpr std::size_t kMaxListed = 3000;  ///< nodes of one pass and kind; each row takes time in the list
 constexpr int kGraphRole = Qt::UserRole + 50;  ///< int: 0 after the passes, else the graph before them
-
-QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
 
 QToolButton* choice(const QString& title, const QString& toolTip) {
     auto* button = new QToolButton;
@@ -58,9 +57,9 @@ PassesPanel::PassesPanel(InspectorContext& context, QWidget* parent)
     m_passes->setToolTip(tr("Ticked passes are applied from top to bottom, each after the passes that it requires"));
     m_passes->setFrameShape(QFrame::NoFrame);
     for (const passes::Pass& pass : passes::passes()) {
-        auto* item = new QListWidgetItem(text(pass.name), m_passes);
-        item->setToolTip(text(pass.sentence));
-        item->setData(Qt::UserRole, text(pass.id));
+        auto* item = new QListWidgetItem(context::text(pass.name), m_passes);
+        item->setToolTip(context::text(pass.sentence));
+        item->setData(Qt::UserRole, context::text(pass.id));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
         item->setCheckState(Qt::Unchecked);
     }
@@ -145,7 +144,7 @@ void PassesPanel::fillReport() {
     std::size_t removed = 0, added = 0, changed = 0;
     if (whole) {
         for (const passes::PassReport& report : whole->passReports) {
-            auto* top = new QTreeWidgetItem(m_report, {text(report.pass)});
+            auto* top = new QTreeWidgetItem(m_report, {context::text(report.pass)});
             top->setText(NodeColumn, report.skipped.empty() ? (report.count == 1 ? tr("applied once") : tr("applied %1 times").arg(context::countText(report.count))) : tr("skipped"));
             top->setText(WhyColumn, report.skipped.empty() ? models::shown(report.sentence) : models::shown(report.skipped));
             top->setToolTip(WhyColumn, top->text(WhyColumn));

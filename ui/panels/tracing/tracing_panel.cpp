@@ -17,6 +17,7 @@
 #include "core/document/tracers.h"
 #include "core/graph/guard.h"
 #include "ui/context/count_text.h"
+#include "ui/context/text.h"
 #include "ui/models/node_text.h"
 #include "ui/theme/icon.h"
 #include "ui/theme/theme.h"
@@ -26,12 +27,9 @@
 namespace sonde::panels {
 
 using context::InspectorContext;
-
 namespace {
 
 constexpr int kLeafRows = 7;
-
-QString text(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
 
 QLabel* heading(const QString& title) {
     auto* label = new QLabel(title);
@@ -89,7 +87,7 @@ TracingPanel::TracingPanel(InspectorContext& context, QWidget* parent)
 }
 
 QWidget* TracingPanel::buildForm() {
-    for (const document::TracerInfo& tracer : document::tracers()) m_tracer->addItem(text(tracer.name), text(tracer.id));
+    for (const document::TracerInfo& tracer : document::tracers()) m_tracer->addItem(context::text(tracer.name), context::text(tracer.id));
     m_tracer->setAccessibleName(tr("Tracer"));
     m_tracer->setToolTip(tr("The tracer that records the graph"));
     m_noLeaves->setToolTip(tr("Keep no module as a single node: the graph consists of operators"));
@@ -186,7 +184,7 @@ void TracingPanel::fillConcrete() {
 
 void TracingPanel::showSentence() {
     for (const document::TracerInfo& tracer : document::tracers())
-        if (text(tracer.id) == m_tracer->currentData().toString()) m_description->setText(text(tracer.sentence));
+        if (context::text(tracer.id) == m_tracer->currentData().toString()) m_description->setText(context::text(tracer.sentence));
 }
 
 void TracingPanel::showResult() {
