@@ -14,6 +14,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <utility>
+
 namespace sonde::widgets {
 namespace {
 
@@ -132,6 +134,8 @@ Banner::Banner(QWidget* parent)
     row->addLayout(words, 1);
     row->addWidget(m_action, 0, Qt::AlignVCenter);
     row->addWidget(m_close, 0, Qt::AlignTop);
+    m_row = row;
+    m_words = words;
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     connect(m_close, &QToolButton::clicked, this, &Banner::dismiss);
     connect(m_action, &QPushButton::clicked, this, &Banner::actionTriggered);
@@ -150,6 +154,17 @@ void Banner::showMessage(Severity severity, const QString& text, const QString& 
     show();
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);
+}
+
+/// Beside the button a narrow window has no room for what it is about: there it stands below.
+void Banner::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    constexpr int kRoomy = 480;
+    const bool isNarrow = width() < kRoomy;
+    if (isNarrow == std::exchange(m_isNarrow, isNarrow)) return;
+    (isNarrow ? m_row : m_words)->removeWidget(m_action);
+    if (isNarrow) m_words->addWidget(m_action, 0, Qt::AlignLeft);
+    else m_row->insertWidget(m_row->indexOf(m_close), m_action, 0, Qt::AlignVCenter);
 }
 
 void Banner::dismiss() {

@@ -2,6 +2,7 @@
 
 #include <QFrame>
 
+class QBoxLayout;
 class QLabel;
 class QPushButton;
 class QToolButton;
@@ -33,6 +34,7 @@ class Banner : public QFrame {
     void dismissed();
 
   protected:
+    void resizeEvent(QResizeEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
 
@@ -45,6 +47,8 @@ class Banner : public QFrame {
     ShortLabel* m_hint;
     QPushButton* m_action;
     QToolButton* m_close;
+    QBoxLayout *m_row, *m_words;
+    bool m_isNarrow = false;
 };
 
 }  // namespace sonde::widgets
