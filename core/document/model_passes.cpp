@@ -47,8 +47,12 @@ base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& befor
     SONDE_ASSIGN(const auto planBefore, exec::Plan::make(before, {}));
     SONDE_ASSIGN(const auto planAfter, exec::Plan::make(after, {}));
     const exec::Recording expected = runner.run(*planBefore, inputs, work);
-    if (expected.error) return expected.error->kind == base::ErrorKind::Cancelled ? base::Result<bool>(*expected.error) : false;
+    if (expected.error && expected.error->kind == base::ErrorKind::Cancelled) return *expected.error;
     const exec::Recording actual = runner.run(*planAfter, inputs, work);
+    if (expected.error) {
+        if (actual.error) return actual.error->kind == base::ErrorKind::Cancelled ? base::Result<bool>(*actual.error) : false;
+        return base::Error(*expected.error).withNote("that was an error before, and gives values now");
+    }
     if (actual.error) return base::Error(*actual.error).withNote("the graph could be run before");
     if (actual.outputs.size() != expected.outputs.size()) return base::runError("the number of outputs changed");
     for (std::size_t i = 0; i < expected.outputs.size(); ++i) {
@@ -56,6 +60,7 @@ base::Result<bool> sameOutputs(const std::shared_ptr<const InternalGraph>& befor
         const auto b = analysis::asTensor(expected.outputs[i]);
         if (!a || !b) continue;
         const std::string where = "output " + std::to_string(i);
+        if (a->dtype() != b->dtype()) return base::runError("the dtype of an output changed: " + b->typeText() + " is " + a->typeText(), where);
         if (a->shape() != b->shape()) return base::runError("the shape of an output changed: " + b->typeText() + " is " + a->typeText(), where);
         const analysis::Difference difference = analysis::difference(*a, *b, {1e-4, 1e-4});
         if (!difference.ok) return base::runError("an output changed by " + std::to_string(difference.maxAbsolute), where);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/memory.h"
+#include "core/passes/opaque.h"
 
 namespace sonde::passes {
 
@@ -47,12 +48,17 @@ bool makesView(const Expr& expr) {
     return !mutates(expr) && (readsPart || (sharing != graph::Sharing::Fresh && sharing != graph::Sharing::Written));
 }
 
+bool isOpaque(const Expr& expr) {
+    const bool isCall = expr.kind == ExprKind::CallModule || expr.kind == ExprKind::CallFunction || expr.kind == ExprKind::CallMethod || expr.kind == ExprKind::Apply;
+    return expr.callable || (isCall && expr.op.name.empty() && expr.bodies.empty() && !mutates(expr));
+}
+
 bool holdsEffect(const InternalGraph& graph, const Expr& expr) {
-    if (expr.callable) return true;
+    if (isOpaque(expr)) return true;
     return std::ranges::any_of(expr.bodies, [&](BodyId body) {
         return std::ranges::any_of(graph.recursiveOrder(body), [&](ExprId id) {
             const Expr& inner = graph.expr(id);
-            return mutates(inner) || inner.callable || meaningOf(inner) == Meaning::Assertion;
+            return mutates(inner) || isOpaque(inner) || meaningOf(inner) == Meaning::Assertion;
         });
     });
 }

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/passes/rewrite.h"
+
+namespace sonde::passes {
+
+/// A call of which only a run knows what it does: it may write to its arguments, and it may fail.
+bool isOpaque(const Expr& expr);
+
+}  // namespace sonde::passes
