@@ -9,6 +9,7 @@
 
 #include "core/analysis/compare_sequence.h"
 #include "core/analysis/tensor_stats.h"
+#include "core/base/number_text.h"
 
 namespace sonde::analysis {
 
@@ -90,9 +91,9 @@ std::optional<std::pair<NodeId, std::vector<std::size_t>>> findElement(const Int
         }
         const std::size_t dot = name.rfind('.');
         if (dot == std::string::npos || dot + 1 == name.size() || name.size() - dot > 6) return std::nullopt;
-        const std::string digits = name.substr(dot + 1);
-        if (!std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
-        path.push_back(std::stoul(digits));
+        const auto index = base::parseNumber<std::uint64_t>(std::string_view(name).substr(dot + 1));
+        if (!index) return std::nullopt;
+        path.push_back(*index);
         name.resize(dot);
     }
 }

@@ -1,12 +1,12 @@
 #include "core/document/document.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "core/base/current_stop.h"
 #include "core/base/mapped_file.h"
 #include "core/base/nearest.h"
+#include "core/base/number_text.h"
 #include "core/document/finish.h"
 #include "core/document/format_plugin.h"
 #include "core/document/model_passes.h"
@@ -30,13 +30,11 @@ constexpr std::string_view kZoo = "zoo:";
 constexpr std::size_t kHeadBytes = 64 * 1024;
 
 Result<NodeId> nodeByNumber(const InternalGraph& graph, std::string_view text) {
-    std::size_t number = 0;
-    const auto [end, code] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
-    const bool good = code == std::errc() && end == text.data() + text.size();
-    if (!good || number >= graph.nodeCount() || graph.isErased(graph.node(NodeId(number)).producer)) {
+    const auto number = base::parseNumber<std::uint64_t>(text.substr(1));
+    if (!number || *number >= graph.nodeCount() || graph.isErased(graph.node(NodeId(*number)).producer)) {
         return usageError("there is no node " + std::string(text), {}, "nodes have the numbers #0 to #" + std::to_string(graph.nodeCount() - 1));
     }
-    return NodeId(number);
+    return NodeId(*number);
 }
 
 Result<NodeId> nodeOfModule(const InternalGraph& graph, const graph::ModuleTree* modules, std::string_view qualname) {

@@ -1,9 +1,9 @@
 #include "core/document/traced_model.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/analysis/demand.h"
+#include "core/base/number_text.h"
 #include "core/document/evaluator.h"
 #include "core/document/finish.h"
 #include "core/document/input_infos.h"
@@ -23,11 +23,8 @@ Value valueFromText(const std::string& text) {
     if (text == "true" || text == "True") return Value::ofBool(true);
     if (text == "false" || text == "False") return Value::ofBool(false);
     if (text == "None" || text == "none") return {};
-    const char* end = text.data() + text.size();
-    std::int64_t whole = 0;
-    if (const auto read = std::from_chars(text.data(), end, whole); read.ec == std::errc{} && read.ptr == end) return Value::ofInt(whole);
-    double number = 0;
-    if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc{} && read.ptr == end) return Value::ofFloat(number);
+    if (const auto whole = base::parseNumber<std::int64_t>(text)) return Value::ofInt(*whole);
+    if (const auto number = base::parseNumber<double>(text)) return Value::ofFloat(*number);
     return Value(text);
 }
 

@@ -3,10 +3,10 @@
 // string.
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <unordered_map>
 
+#include "core/base/number_text.h"
 #include "core/ops/support/ml_row.h"
 #include "core/ops/support/scores.h"
 #include "core/ops/support/shapes.h"
@@ -85,8 +85,9 @@ base::Result<Tensor> columnsOf(const std::vector<std::variant<double, std::strin
     for (const auto& item : items) {
         double number = 0;
         if (const auto* text = std::get_if<std::string>(&item)) {
-            const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
-            if (code != std::errc() || end != text->data() + text->size()) return opError("'" + *text + "' is not a number");
+            const std::optional<double> parsed = base::parseNumber<double>(*text);
+            if (!parsed) return opError("'" + *text + "' is not a number");
+            number = *parsed;
         } else {
             number = std::get<double>(item);
         }

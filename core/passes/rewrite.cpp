@@ -1,7 +1,8 @@
 #include "core/passes/rewrite.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/base/number_text.h"
 
 namespace sonde::passes {
 
@@ -51,16 +52,17 @@ bool Rewrite::hasOneUse(NodeId node) const { return m_graph.node(node).users.siz
 
 std::string Rewrite::freeName(std::string_view wanted) const {
     if (!m_graph.findNode(wanted).valid()) return std::string(wanted);
-    std::string_view base = wanted;
+    std::string_view stem = wanted;
     std::uint64_t number = 0;
     if (const std::size_t bar = wanted.rfind('_'); bar != std::string_view::npos && bar + 1 < wanted.size()) {
-        const char* end = wanted.data() + wanted.size();
-        const auto read = std::from_chars(wanted.data() + bar + 1, end, number);
-        if (read.ec == std::errc{} && read.ptr == end) base = wanted.substr(0, bar);
+        if (const auto read = base::parseNumber<std::uint64_t>(wanted.substr(bar + 1))) {
+            stem = wanted.substr(0, bar);
+            number = *read;
+        }
     }
     std::string name;
     do {
-        name = std::string(base) + '_' + std::to_string(++number);
+        name = std::string(stem) + '_' + std::to_string(++number);
     } while (m_graph.findNode(name).valid());
     return name;
 }

@@ -1,10 +1,9 @@
 #include "core/tensor/attribute.h"
 
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 namespace sonde::tensor {
 
@@ -22,10 +21,7 @@ std::string quoted(const std::string& text, std::size_t limit) {
 }
 
 std::string number(double value) {
-    if (std::isnan(value)) return "nan";
-    char buffer[40];
-    std::snprintf(buffer, sizeof buffer, "%.7g", value);
-    return buffer;
+    return base::roundedText(value, 7);
 }
 
 template <typename T, typename Format>

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
+#include "core/base/number_text.h"
 #include "core/tensor/dispatch.h"
 #include "core/tensor/half_floats.h"
 #include "core/tensor/tensor.h"
@@ -133,40 +133,16 @@ void castElements(DType from, const void* source, DType to, void* target, std::s
 
 namespace {
 
+/// ONNX Cast's names for what is no number.
 template <typename T>
 std::string shortest(T value) {
     if constexpr (std::is_floating_point_v<T>) {
         if (std::isnan(value)) return "NaN";
         if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
+        return base::shortestText(value);
+    } else {
+        return std::to_string(value);
     }
-    std::array<char, 64> buffer;
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-    return std::string(buffer.data(), end.ptr);
-}
-
-bool equalsIgnoringCase(std::string_view text, std::string_view lower) {
-    return text.size() == lower.size() && std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
-               return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-           });
-}
-
-bool parseDouble(std::string_view text, double& value) {
-    bool negative = false;
-    if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
-        negative = text[0] == '-';
-        text.remove_prefix(1);
-    }
-    if (equalsIgnoringCase(text, "nan")) {
-        value = std::numeric_limits<double>::quiet_NaN();
-        return true;
-    }
-    if (equalsIgnoringCase(text, "inf") || equalsIgnoringCase(text, "infinity")) {
-        value = negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-        return true;
-    }
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (negative) value = -value;
-    return end.ec == std::errc{} && end.ptr == text.data() + text.size() && !text.empty();
 }
 
 }  // namespace
@@ -194,15 +170,14 @@ std::string numberText(DType dtype, const void* element) {
 bool parseNumber(std::string_view text, DType dtype, void* element) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    std::int64_t whole = 0;
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), whole);
-    if (isInteger(dtype) && end.ec == std::errc{} && end.ptr == text.data() + text.size()) {
-        castElements(DType::Int64, &whole, dtype, element, 1);
+    if (const auto whole = base::parseNumber<std::int64_t>(text); whole && isInteger(dtype)) {
+        castElements(DType::Int64, &*whole, dtype, element, 1);
         return true;
     }
-    double value = 0;
-    if (!parseDouble(text, value)) return false;
-    castElements(DType::Float64, &value, dtype, element, 1);
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    const std::optional<double> value = base::parseNumber<double>(text);
+    if (!value) return false;
+    castElements(DType::Float64, &*value, dtype, element, 1);
     return true;
 }
 

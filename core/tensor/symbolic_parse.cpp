@@ -1,5 +1,5 @@
-#include <charconv>
 
+#include "core/base/number_text.h"
 #include "core/tensor/symbolic.h"
 
 namespace sonde::tensor {
@@ -82,10 +82,10 @@ class Reader {
             return m_symbol(name);
         }
         if (c >= '0' && c <= '9') {
-            std::int64_t value = 0;
-            const auto [end, code] = std::from_chars(m_text.data() + m_at, m_text.data() + m_text.size(), value);
-            m_at = static_cast<std::size_t>(end - m_text.data());
-            return code == std::errc() ? Symbolic::of(value) : failed();
+            std::string_view rest = m_text.substr(m_at);
+            const auto value = base::takeNumber<std::int64_t>(rest);
+            m_at = m_text.size() - rest.size();
+            return value ? Symbolic::of(*value) : failed();
         }
         if (!isNameStart(c)) return failed();
         const std::size_t begin = m_at;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/tensor/cast.h"
 #include "core/tensor/dispatch.h"
 #include "core/tensor/strided.h"
@@ -226,17 +227,6 @@ std::int64_t Tensor::toInt64(std::int64_t index) const {
     return value;
 }
 
-namespace {
-
-std::string floatText(double value, int precision) {
-    if (std::isnan(value)) return "nan";  // has no sign that means anything
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "%.*g", precision, value);
-    return buffer;
-}
-
-}  // namespace
-
 std::string Tensor::elementText(std::int64_t index, int precision) const {
     assert(index >= 0 && index < m_numel);
     const std::int64_t offset = elementOffset(index);
@@ -249,10 +239,10 @@ std::string Tensor::elementText(std::int64_t index, int precision) const {
     if (isComplex(m_dtype)) {
         std::complex<double> value;
         castElements(m_dtype, element, DType::Complex128, &value, 1);
-        const std::string imaginary = floatText(value.imag(), precision);
-        return floatText(value.real(), precision) + (imaginary[0] == '-' ? "" : "+") + imaginary + "j";
+        const std::string imaginary = base::roundedText(value.imag(), precision);
+        return base::roundedText(value.real(), precision) + (imaginary[0] == '-' ? "" : "+") + imaginary + "j";
     }
-    return floatText(toDouble(index), precision);
+    return base::roundedText(toDouble(index), precision);
 }
 
 bool identical(const Tensor& a, const Tensor& b) {

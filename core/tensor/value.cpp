@@ -1,9 +1,8 @@
 #include "core/tensor/value.h"
 
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 
-#include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
 namespace sonde::tensor {
@@ -117,25 +116,7 @@ void appendText(std::string& text, const Value& value, std::size_t limit, int de
         case ValueKind::None: text += "None"; break;
         case ValueKind::Tensor: appendTensor(text, value.tensor(), limit); break;
         case ValueKind::Int: text += std::to_string(value.toInt()); break;
-        case ValueKind::Float: {
-            if (std::isnan(value.toFloat())) {
-                text += "nan";
-                return;
-            }
-            char buffer[40];
-            std::snprintf(buffer, sizeof buffer, "%.17g", value.toFloat());
-            // The shortest of the usual precisions that reads back the same.
-            for (int precision : {6, 9, 15}) {
-                char shorter[40];
-                std::snprintf(shorter, sizeof shorter, "%.*g", precision, value.toFloat());
-                if (std::strtod(shorter, nullptr) == value.toFloat()) {
-                    text += shorter;
-                    return;
-                }
-            }
-            text += buffer;
-            break;
-        }
+        case ValueKind::Float: text += base::exactText(value.toFloat()); break;
         case ValueKind::Bool: text += value.toBool() ? "True" : "False"; break;
         case ValueKind::String: text += "'" + std::string(base::utf8Prefix(value.toString(), limit)) + "'"; break;
         case ValueKind::Tuple:

@@ -1,7 +1,8 @@
 #include "core/trace/naming.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "core/base/number_text.h"
 
 namespace sonde::trace {
 
@@ -44,7 +45,7 @@ bool splitNumber(std::string_view text, std::string_view& base, std::uint64_t& n
     while (start > 0 && isDigit(text[start - 1])) --start;
     if (start == text.size() || start == 0 || text[start - 1] != '_' || text.size() - start > 18) return false;
     base = text.substr(0, start - 1);
-    std::from_chars(text.data() + start, text.data() + text.size(), number);
+    number = *base::parseNumber<std::uint64_t>(text.substr(start));
     return true;
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/base/number_text.h"
 #include "core/trace/error.h"
 
 namespace sonde::zoo {
@@ -26,15 +26,13 @@ base::Result<Settings> Settings::parse(const std::vector<Setting>& known, std::s
                                     names.empty() ? "it has none" : "settings: " + names);
         }
         const std::string_view digits = part.substr(std::min(equals + 1, part.size()));
-        double value = 0;
-        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        const bool isNumber = read.ec == std::errc{} && read.ptr == digits.data() + digits.size();
-        if (!isNumber || !(value >= found->least && value <= found->most) || (found->whole && value != std::floor(value))) {
+        const auto value = base::parseNumber<double>(digits);
+        if (!value || !(*value >= found->least && *value <= found->most) || (found->whole && *value != std::floor(*value))) {
             return base::usageError(fmt::format("'{}' is not a value of the setting '{}'", digits, name), {},
                                     fmt::format("{} from {:g} to {:g}; usually {:g}", found->whole ? "an integer" : "a number",
                                                 found->least, found->most, found->value));
         }
-        found->value = value;
+        found->value = *value;
     }
     return result;
 }

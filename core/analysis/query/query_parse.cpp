@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 
 #include "core/analysis/query/query_term.h"
 #include "core/base/nearest.h"
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 
 namespace sonde::analysis {
@@ -195,13 +194,12 @@ class Parser {
         const std::size_t begin = m_at++;
         std::size_t end = m_at;
         while (end < m_text.size() && m_text[end] >= '0' && m_text[end] <= '9') ++end;
-        std::uint32_t value = 0;
-        const auto read = std::from_chars(m_text.data() + m_at, m_text.data() + end, value);
-        if (end == m_at || read.ec != std::errc()) return fail("'#' expects a node number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
+        const auto value = base::parseNumber<std::uint32_t>(m_text.substr(m_at, end - m_at));
+        if (!value) return fail("'#' expects a node number", begin, std::max<std::size_t>(1, end - begin), "such as #12");
         m_at = end;
         auto term = std::make_shared<QueryTerm>();
         term->field = QueryField::Number;
-        term->number = value;
+        term->number = *value;
         return term;
     }
 
@@ -214,8 +212,8 @@ class Parser {
         std::size_t end = m_at;
         while (end < m_text.size() && m_text[end] >= '0' && m_text[end] <= '9') ++end;
         if (end > m_at && end < m_text.size() && m_text[end] == ':') {
-            if (std::from_chars(m_text.data() + m_at, m_text.data() + end, term->distance).ec != std::errc() || term->distance == 0)
-                return fail("the distance must be at least 1", m_at, end - m_at);
+            term->distance = base::parseNumber<std::uint64_t>(m_text.substr(m_at, end - m_at)).value_or(0);
+            if (term->distance == 0) return fail("the distance must be at least 1", m_at, end - m_at);
             m_at = end + 1;
         }
         if (atEnd() || isSpace(peek())) return fail("a node or a condition is expected here", m_at, 0, "near:conv1 or near:(op:Conv and dtype:float16)");
@@ -264,15 +262,15 @@ class Parser {
         const std::size_t begin = m_at;
         std::size_t end = m_at;
         while (end < m_text.size() && !isSpace(m_text[end]) && m_text[end] != ')') ++end;
-        const std::string word(m_text.substr(begin, end - begin));
-        char* rest = nullptr;
-        term->number = std::strtod(word.c_str(), &rest);
+        std::string_view rest = m_text.substr(begin, end - begin);
+        if (rest.starts_with('+') && !rest.starts_with("+-")) rest.remove_prefix(1);
+        const auto number = base::takeNumber<double>(rest);
         const std::string unit(rest);
-        if (rest == word.c_str()) return fail("a number is expected here", begin, end - begin, "such as 64, 1e6 or 4k");
+        if (!number) return fail("a number is expected here", begin, end - begin, "such as 64, 1e6 or 4k");
         static const std::pair<const char*, double> kUnits[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"ms", 1}, {"us", 1e-3}, {"s", 1e3}};
         const auto found = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& row) { return unit == row.first; });
-        if (found == std::end(kUnits)) return fail("'" + unit + "' is not a unit", begin + (word.size() - unit.size()), unit.size(), "k, M, G, or us, ms, s for a time");
-        term->number *= found->second;
+        if (found == std::end(kUnits)) return fail("'" + unit + "' is not a unit", end - unit.size(), unit.size(), "k, M, G, or us, ms, s for a time");
+        term->number = *number * found->second;
         if (term->compare == QueryCompare::Has) term->compare = QueryCompare::Equal;
         m_at = end;
         return term;
@@ -291,9 +289,9 @@ class Parser {
         const std::size_t at = m_at;
         if (!pattern(term->pattern, true)) return nullptr;
         const std::string& text = term->pattern.text;
-        char* rest = nullptr;
-        term->number = std::strtod(text.c_str(), &rest);
-        term->valueIsNumber = !text.empty() && *rest == '\0' && !term->pattern.regex;
+        const auto number = base::parseNumber<double>(text);
+        term->number = number.value_or(0);
+        term->valueIsNumber = number && !term->pattern.regex;
         const bool ordered = term->compare != QueryCompare::Equal && term->compare != QueryCompare::Unequal;
         if (ordered && !term->valueIsNumber) return fail("a number is expected here", at, m_at - at);
         return term;
@@ -349,8 +347,10 @@ class Parser {
             text.remove_prefix(sign.size());
             compared = true;
         }
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), extent.number);
-        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) return extent.kind = Kind::Number, true;
+        if (const auto number = base::parseNumber<std::int64_t>(text)) {
+            extent.number = *number;
+            return extent.kind = Kind::Number, true;
+        }
         if (compared || text.empty()) return false;
         extent.kind = Kind::Symbol;
         extent.symbol = base::foldCase(text);

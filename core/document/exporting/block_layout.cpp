@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/number_text.h"
 #include "core/document/exporting/export_passes.h"
 #include "core/document/exporting/layouts.h"
 #include "core/ops/support/packing.h"
@@ -147,7 +148,7 @@ class Converter {
 
     static bool hasWholeBlocks(const std::string& packing, std::int64_t channels) {
         // The size of the block is at the end: "C%8".
-        return channels % std::stoll(packing.substr(packing.rfind('%') + 1)) == 0;
+        return channels % base::parseNumber<std::int64_t>(std::string_view(packing).substr(packing.rfind('%') + 1)).value_or(1) == 0;
     }
 
     /// Weights and bias, padded to the channels of the form.

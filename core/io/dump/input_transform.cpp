@@ -1,12 +1,13 @@
 #include "core/io/dump/input_transform.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "core/base/number_text.h"
 
 namespace sonde::io::dump {
 
@@ -98,11 +99,11 @@ class Evaluation {
             m_at = start;
             fail("the name '" + name + "' is not known: data, np.mean, std, min, max, abs, sqrt, exp, log, clip");
         }
-        double number = 0;
-        const auto [end, code] = std::from_chars(m_text.data() + m_at, m_text.data() + m_text.size(), number);
-        if (code != std::errc()) fail("a number, data or a function is expected");
-        m_at = static_cast<std::size_t>(end - m_text.data());
-        return {number};
+        std::string_view rest = std::string_view(m_text).substr(m_at);
+        const auto number = base::takeNumber<double>(rest);
+        if (!number) fail("a number, data or a function is expected");
+        m_at = m_text.size() - rest.size();
+        return {*number};
     }
     Numbers function(const std::string& name, std::size_t start, int depth) {
         expect("(");

@@ -1,13 +1,13 @@
 #include "core/io/inputs/inputs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 
 #include "core/base/mapped_file.h"
+#include "core/base/number_text.h"
 #include "core/base/random.h"
 #include "core/io/inputs/agreement.h"
 #include "core/io/inputs/literal.h"
@@ -53,10 +53,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::optional<double> numberOf(std::string_view text) {
     if (text.empty() || text.find_first_not_of(kNumberLetters) != std::string_view::npos) return std::nullopt;
-    double value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return base::parseNumber<double>(text);
 }
 
 /// input-data.md, "Grammar": no blank after the bracket, numbers without exponent, integers as dim sizes.
@@ -84,10 +81,9 @@ Result<RandSpec> parseRand(std::string_view item) {
             spec.continues = true;
             break;
         }
-        std::int64_t extent = 0;
-        const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), extent);
-        if (part.empty() || code != std::errc() || end != part.data() + part.size() || extent < 0) return badSpec(item, parts[i]);
-        spec.shape.push_back(extent);
+        const auto extent = base::parseNumber<std::int64_t>(part);
+        if (!extent || *extent < 0) return badSpec(item, parts[i]);
+        spec.shape.push_back(*extent);
     }
     spec.hasShape = parts.size() > 2;
     return spec;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/number_text.h"
 #include "core/io/inputs/agreement.h"
 
 namespace sonde::io {
@@ -66,16 +67,19 @@ std::optional<Element> elementOf(std::string_view word) {
     std::string_view digits = word;
     if (digits.starts_with('+')) digits.remove_prefix(1);
     if (digits.empty() || digits.starts_with('+') || (word.front() == '+' && digits.front() == '-')) return std::nullopt;
-    const char *begin = digits.data(), *end = begin + digits.size();
-    if (const auto read = std::from_chars(begin, end, element.integer); read.ec == std::errc() && read.ptr == end) {
+    if (const auto integer = base::parseNumber<std::int64_t>(digits)) {
+        element.integer = *integer;
         element.real = static_cast<double>(element.integer);
         return element;
     }
-    if (const auto read = std::from_chars(begin, end, element.bits); read.ec == std::errc() && read.ptr == end) {
+    if (const auto bits = base::parseNumber<std::uint64_t>(digits)) {
+        element.bits = *bits;
         element.isHuge = true;
         element.real = static_cast<double>(element.bits);
         return element;
     }
+    // Out of range is not the same as no number here: from_chars tells them apart.
+    const char *begin = digits.data(), *end = begin + digits.size();
     const auto read = std::from_chars(begin, end, element.real);
     if (read.ec == std::errc::invalid_argument || read.ptr != end) return std::nullopt;
     element.kind = Element::Kind::Float;
@@ -190,12 +194,12 @@ class Parser {
                 ++m_at;
                 skipBlanks();
             }
-            std::int64_t size = 0;
-            const auto [end, code] = std::from_chars(m_text.data() + m_at, m_text.data() + m_text.size(), size);
-            if (code != std::errc() || size < 0) return problem("a dim size is missing");
+            std::string_view rest = m_text.substr(m_at);
+            const auto size = base::takeNumber<std::int64_t>(rest);
+            if (!size || *size < 0) return problem("a dim size is missing");
             if (dims.size() >= kMaxDepth) return problem("more than " + std::to_string(kMaxDepth) + " dimensions");
-            m_at = static_cast<std::size_t>(end - m_text.data());
-            dims.push_back(size);
+            m_at = m_text.size() - rest.size();
+            dims.push_back(*size);
             skipBlanks();
         }
         ++m_at;

@@ -1,13 +1,13 @@
 #include "core/io/npz/npy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
 
 #include "core/base/mapped_file.h"
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 #include "core/tensor/mapped_source.h"
 
@@ -102,13 +102,12 @@ class HeaderParser {
         if (!take('(')) return false;
         while (!take(')')) {
             skipBlanks();
-            std::int64_t extent = 0;
-            const char* begin = m_text.data() + m_at;
-            const auto [end, code] = std::from_chars(begin, m_text.data() + m_text.size(), extent);
-            if (code != std::errc() || extent < 0 || out.rank() >= 64) return false;
-            m_at += static_cast<std::size_t>(end - begin);
+            std::string_view rest = m_text.substr(m_at);
+            const auto extent = base::takeNumber<std::int64_t>(rest);
+            if (!extent || *extent < 0 || out.rank() >= 64) return false;
+            m_at = m_text.size() - rest.size();
             take('L');  // Python 2 wrote long integers so
-            out.push_back(extent);
+            out.push_back(*extent);
             take(',');
         }
         return true;
@@ -143,11 +142,10 @@ std::optional<Description> parseDescription(std::string_view text) {
     result.bigEndian = text[0] == '>';
     if (text[0] != '<' && text[0] != '>' && text[0] != '|' && text[0] != '=') return std::nullopt;
     result.kind = text[1];
-    std::size_t count = 0;
-    const auto [end, code] = std::from_chars(text.data() + 2, text.data() + text.size(), count);
-    if (code != std::errc() || end != text.data() + text.size() || count > (std::size_t{1} << 24)) return std::nullopt;
-    result.itemSize = result.kind == 'U' ? 4 * count : count;
-    result.dtype = result.kind == 'U' || result.kind == 'S' ? DType::String : numberType(result.kind, count);
+    const auto count = base::parseNumber<std::uint64_t>(text.substr(2));
+    if (!count || *count > (std::size_t{1} << 24)) return std::nullopt;
+    result.itemSize = result.kind == 'U' ? 4 * *count : *count;
+    result.dtype = result.kind == 'U' || result.kind == 'S' ? DType::String : numberType(result.kind, *count);
     if (result.dtype == DType::Undefined) return std::nullopt;
     return result;
 }

@@ -1,11 +1,11 @@
 #include "core/io/onnx/qualnames.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "core/base/number_text.h"
 #include "core/io/onnx/torch_paths.h"
 
 namespace sonde::io::onnx {
@@ -82,7 +82,10 @@ graph::SourcePlace sourceOf(std::string_view stack) {
     if (end == std::string_view::npos) return source;
     source.file = stack.substr(begin, end - begin);
     const std::size_t line = stack.find("line ", end);
-    if (line != std::string_view::npos) std::from_chars(stack.data() + line + 5, stack.data() + stack.size(), source.line);
+    if (line != std::string_view::npos) {
+        std::string_view rest = stack.substr(line + 5);
+        source.line = base::takeNumber<int>(rest).value_or(0);
+    }
     return source;
 }
 
@@ -102,7 +105,8 @@ Chain chainOfMetadata(const NameHint& hint) {
         if (i < classNames.size()) level.moduleClass = classNames[i];
         level.qualname = names[i];
         if (const std::size_t at = names[i].rfind('@'); at != std::string::npos) {
-            std::from_chars(names[i].data() + at + 1, names[i].data() + names[i].size(), level.call);
+            std::string_view rest = std::string_view(names[i]).substr(at + 1);
+            level.call = base::takeNumber<int>(rest).value_or(0);
             level.qualname.resize(at);
         }
         chain.push_back(std::move(level));

@@ -1,8 +1,9 @@
 #include "core/io/onnx/tensor_proto.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
+
+#include "core/base/number_text.h"
 
 namespace sonde::io::onnx {
 
@@ -34,13 +35,6 @@ void unpackBits(std::span<const std::byte> packed, std::size_t bits, bool isSign
 std::size_t numbersNeeded(DType dtype, std::size_t count) {
     const std::size_t perByte = 8 / std::min<std::size_t>(tensor::bitsInFile(dtype), 8);
     return (count + perByte - 1) / perByte;
-}
-
-std::optional<std::uint64_t> parseNumber(Bytes text) {
-    std::uint64_t value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 }  // namespace
@@ -276,7 +270,7 @@ Result<std::shared_ptr<const base::MappedFile>> TensorReader::dataFile(const Hea
 
 Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
     SONDE_ASSIGN(const std::shared_ptr<const base::MappedFile> file, dataFile(header, message));
-    const std::optional<std::uint64_t> offset = header.offset.empty() ? std::optional<std::uint64_t>(0) : parseNumber(header.offset);
+    const std::optional<std::uint64_t> offset = header.offset.empty() ? std::optional<std::uint64_t>(0) : base::parseNumber<std::uint64_t>(header.offset);
     if (!offset || *offset > file->sizeBytes()) return wrong(header, "the tensor is beyond the end of its data file", message);
     const std::uint64_t left = file->sizeBytes() - *offset;
     std::uint64_t length = 0;
@@ -284,7 +278,7 @@ Result<Tensor> TensorReader::fromExternal(const Header& header, Bytes message) {
         const std::size_t bits = std::max<std::size_t>(tensor::bitsInFile(header.dtype), 1);
         length = header.numel > left * 8 / bits ? left + 1 : (header.numel * bits + 7) / 8;
     } else {
-        const std::optional<std::uint64_t> given = parseNumber(header.length);
+        const std::optional<std::uint64_t> given = base::parseNumber<std::uint64_t>(header.length);
         if (!given) return wrong(header, "the length of the external data is not a number", message);
         length = *given;
     }

@@ -1,8 +1,9 @@
 #include "core/io/onnx/torch_paths.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+
+#include "core/base/number_text.h"
 
 namespace sonde::io::onnx {
 
@@ -26,10 +27,9 @@ std::string joined(std::string_view parent, std::string_view tail) {
 std::pair<std::string_view, int> withoutNumber(std::string_view segment) {
     const std::size_t bar = segment.rfind('_');
     if (bar == std::string_view::npos || bar == 0 || bar + 1 == segment.size() || segment[bar + 1] == '0') return {segment, 0};
-    int number = 0;
-    const auto [end, code] = std::from_chars(segment.data() + bar + 1, segment.data() + segment.size(), number);
-    if (code != std::errc() || end != segment.data() + segment.size()) return {segment, 0};
-    return {segment.substr(0, bar), number};
+    const auto number = base::parseNumber<int>(segment.substr(bar + 1));
+    if (!number) return {segment, 0};
+    return {segment.substr(0, bar), *number};
 }
 
 std::string keyOf(std::size_t parent, std::string_view segment) { return std::to_string(parent) + "/" + std::string(segment); }

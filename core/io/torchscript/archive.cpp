@@ -1,9 +1,9 @@
 #include "core/io/torchscript/archive.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
+#include "core/base/number_text.h"
 #include "core/io/torchscript/pickled_tensors.h"
 
 namespace sonde::io::script {
@@ -62,8 +62,8 @@ base::Result<void> Archive::readRecords() {
         const ZipEntry* entry = m_zip->find(m_prefix + record);
         if (!entry) continue;
         SONDE_ASSIGN(const SharedBytes bytes, m_zip->read(*entry));
-        const char* text = reinterpret_cast<const char*>(bytes.bytes.data());
-        std::from_chars(text, text + bytes.bytes.size(), m_version);
+        std::string_view text(reinterpret_cast<const char*>(bytes.bytes.data()), bytes.bytes.size());
+        m_version = base::takeNumber<std::int64_t>(text).value_or(m_version);
     }
     if (m_version < 1 || m_version > 10) {
         return base::unreadable("the archive has format version " + std::to_string(m_version) + "; versions 1 to 10 are known", m_place);

@@ -2,10 +2,11 @@
 // the names, docs.python.org says what they do). Text is bytes: only ASCII letters have cases and classes.
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdio>
 
+#include <fmt/format.h>
+
+#include "core/base/number_text.h"
 #include "core/io/torchscript/builtins.h"
 
 namespace sonde::io::script {
@@ -18,13 +19,8 @@ namespace {
 
 /// Whole numbers below 1e10 as "3.", others with 17 digits.
 std::string floatText(double number) {
-    char text[40];
-    if (std::isfinite(number) && std::abs(number) < 1e10 && number == std::trunc(number)) {
-        std::snprintf(text, sizeof text, "%lld.", static_cast<long long>(number));
-    } else {
-        std::snprintf(text, sizeof text, "%.17g", number);
-    }
-    return text;
+    if (std::abs(number) < 1e10 && number == std::trunc(number)) return std::to_string(static_cast<std::int64_t>(number)) + ".";
+    return base::roundedText(number, 17);
 }
 
 }  // namespace
@@ -366,7 +362,6 @@ bool format(Arguments& in, ScriptValue& out) {
 }
 
 std::string formatted(char specifier, const ScriptValue& value) {
-    char text[400];
     switch (specifier) {
         case 's': return textOf(value);
         case 'd':
@@ -378,9 +373,7 @@ std::string formatted(char specifier, const ScriptValue& value) {
         case 'e':
         case 'E': {
             if (!value.isNumber()) break;
-            const char pattern[] = {'%', specifier, 0};
-            std::snprintf(text, sizeof text, pattern, numberOf(value));
-            return text;
+            return fmt::format(fmt::runtime(std::string("{:") + specifier + '}'), numberOf(value));
         }
         case 'c':
             if (value.isString() && stringOf(value).size() == 1) return stringOf(value);
@@ -419,13 +412,11 @@ bool percentFormat(Arguments& in, ScriptValue& out) {
 }
 
 /// 0xff, 0o10, 0b101
-bool inBase(Arguments& in, ScriptValue& out, const char* prefix, int base) {
+bool inBase(Arguments& in, ScriptValue& out, const char* form) {
     if (in.size() != 1 || !in[0].isNumber() || !isInt(in[0])) return false;
     const std::int64_t value = intOf(in[0]);
-    char digits[80];
     const std::uint64_t size = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-    const auto end = std::to_chars(digits, digits + sizeof digits, size, base).ptr;
-    out = Var(std::string(value < 0 ? "-" : "") + prefix + std::string(digits, end));
+    out = Var((value < 0 ? "-" : "") + fmt::format(fmt::runtime(form), size));
     return true;
 }
 
@@ -493,9 +484,9 @@ const BuiltinTable& textBuiltins() {
         {"rjust", [](Arguments& in, ScriptValue& out) { return justified(in, out, Justify::Right); }},
         {"center", [](Arguments& in, ScriptValue& out) { return justified(in, out, Justify::Centre); }},
         {"zfill", zeroFill}, {"expandtabs", expandTabs}, {"join", join}, {"format", format}, {"percentFormat", percentFormat},
-        {"hex", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0x", 16); }},
-        {"oct", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0o", 8); }},
-        {"bin", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0b", 2); }},
+        {"hex", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0x{:x}"); }},
+        {"oct", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0o{:o}"); }},
+        {"bin", [](Arguments& in, ScriptValue& out) { return inBase(in, out, "0b{:b}"); }},
         {"ord", ordinal}, {"chr", character}, {"hash", hash},
         {"str", [](Arguments& in, ScriptValue& out) {
              if (in.size() != 1 || hasTensorOrProxy(in[0])) return false;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/number_text.h"
 #include "core/io/torchscript/interpreter.h"
 #include "core/io/torchscript/known_rank.h"
 #include "core/io/torchscript/number_nodes.h"
@@ -129,6 +130,15 @@ bool isNumberNode(const ScriptValue& value) {
     return whole.kind == graph::Argument::Kind::Node && maker(whole.node).op.name == "size";
 }
 
+/// What int(text) and float(text) read: without blanks around it and without a plus sign.
+std::string_view numberIn(std::string_view text) {
+    const auto isBlank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
+    if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+    return text;
+}
+
 /// int(x), float(x), bool(x); int of an integer is that number, for sizes are numbers already.
 ScriptValue converted(const std::string& name, const ScriptValue& value, bool recordsAll) {
     const Var var = toVar(value);
@@ -143,11 +153,13 @@ ScriptValue converted(const std::string& name, const ScriptValue& value, bool re
     if (name == "bool") return Var(truth(value));
     if (value.isString()) {
         const std::string& text = var.value().toString();
-        try {
-            return name == "int" ? Var(static_cast<std::int64_t>(std::stoll(text))) : Var(std::stod(text));
-        } catch (const std::exception&) {
-            fail(TraceErrorKind::Value, "'" + text + "' is not a number");
+        const std::string_view digits = numberIn(text);
+        if (name == "int") {
+            if (const auto whole = base::parseNumber<std::int64_t>(digits)) return Var(*whole);
+        } else if (const auto number = base::parseNumber<double>(digits)) {
+            return Var(*number);
         }
+        fail(TraceErrorKind::Value, "'" + text + "' is not a number");
     }
     return name == "int" ? Var(var.toInt()) : Var(var.toFloat());
 }

@@ -1,8 +1,8 @@
 #include "core/io/torchscript/syntax.h"
 
-#include <charconv>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/base/unicode.h"
 #include "core/io/torchscript/lexer.h"
 
@@ -414,19 +414,15 @@ class Parser {
         Expression result;
         begin(result);
         const std::string_view text = peek().text;
-        const char* end = text.data() + text.size();
         if (peek().kind == Token::Kind::Int) {
             result.kind = Expression::Kind::Int;
-            std::uint64_t whole = 0;
             // 2^63 stands for -2^63 after its minus.
-            const auto read = std::from_chars(text.data(), end, whole);
-            if (read.ec != std::errc{} || whole > std::uint64_t{1} << 63U) return wrong("an integer of more than 64 bits");
-            result.integer = static_cast<std::int64_t>(whole);
+            const auto whole = base::parseNumber<std::uint64_t>(text);
+            if (!whole || *whole > std::uint64_t{1} << 63U) return wrong("an integer of more than 64 bits");
+            result.integer = static_cast<std::int64_t>(*whole);
         } else {
             result.kind = Expression::Kind::Float;
-            const auto read = std::from_chars(text.data(), end, result.number);
-            if (read.ec == std::errc::result_out_of_range) result.number = 0;
-            else if (read.ec != std::errc{}) return wrong("a number is expected");
+            result.number = base::parseNumber<double>(text).value_or(0);  // the lexer saw a number: it is out of range
         }
         ++m_at;
         return result;

@@ -1,7 +1,7 @@
 #include "core/io/traced_module/codec.h"
 
-#include <charconv>
 
+#include "core/base/number_text.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 
@@ -91,11 +91,9 @@ Value valueFrom(const Json& json, const std::vector<tensor::Tensor>& tensors, in
         return list;
     };
     if (key == "f") {
-        const auto text = body.get<std::string>();
-        double number = 0;
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (read.ec != std::errc{}) unknown("number");
-        return Value::ofFloat(number);
+        const auto number = base::parseNumber<double>(body.get<std::string>());
+        if (!number) unknown("number");
+        return Value::ofFloat(*number);
     }
     if (key == "x") return Value(elementAt(tensors, body));
     if (key == "l") return Value::list(items());

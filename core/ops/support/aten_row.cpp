@@ -1,8 +1,8 @@
 // Reads operator schemas as torch prints them (native_functions.yaml syntax).
 
 #include <cassert>
-#include <charconv>
 
+#include "core/base/number_text.h"
 #include "core/ops/support/row.h"
 
 namespace sonde::ops {
@@ -44,13 +44,10 @@ Value parseDefault(std::string_view text) {
         return Value::list(std::move(items));
     }
     if (text.front() == '"' || text.front() == '\'') return Value(std::string(text.substr(1, text.size() - 2)));
-    std::int64_t whole = 0;
-    const auto asInt = std::from_chars(text.data(), text.data() + text.size(), whole);
-    if (asInt.ec == std::errc{} && asInt.ptr == text.data() + text.size()) return Value::ofInt(whole);
-    double number = 0;
-    [[maybe_unused]] const auto asFloat = std::from_chars(text.data(), text.data() + text.size(), number);
-    assert(asFloat.ec == std::errc{});
-    return Value::ofFloat(number);
+    if (const auto whole = base::parseNumber<std::int64_t>(text)) return Value::ofInt(*whole);
+    const std::optional<double> number = base::parseNumber<double>(text);
+    assert(number);
+    return Value::ofFloat(*number);
 }
 
 /// "Tensor(a!) self" or "int[2] stride=1" → type without alias marks, name, default.

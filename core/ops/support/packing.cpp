@@ -1,9 +1,9 @@
 #include "core/ops/support/packing.h"
 
-#include <charconv>
 #include <cstring>
 #include <limits>
 
+#include "core/base/number_text.h"
 #include "core/ops/support/shapes.h"
 
 namespace sonde::ops {
@@ -33,9 +33,9 @@ base::Result<Packing> Packing::parse(std::string_view text) {
         Axis made{axis, 1, ' '};
         if (token.size() > 1) {
             made.part = token[1];
-            const auto read = std::from_chars(token.data() + 2, token.data() + token.size(), made.block);
+            made.block = base::parseNumber<std::int64_t>(token.substr(2)).value_or(0);
             const bool known = made.part == '/' || made.part == '%' || made.part == '+';
-            if (!known || read.ec != std::errc{} || read.ptr != token.data() + token.size() || made.block < 1 || made.block > kMaxBlock) return wrong();
+            if (!known || made.block < 1 || made.block > kMaxBlock) return wrong();
         }
         packing.m_axes.push_back(made);
     }

@@ -1,11 +1,11 @@
 #include "core/trace/traced_module/structure.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <mutex>
 
+#include "core/base/number_text.h"
 #include "core/tensor/ellipsis_value.h"
 #include "core/tensor/slice_value.h"
 #include "core/trace/error.h"
@@ -33,9 +33,7 @@ std::map<std::string, SupportedType, std::less<>>& supportedTypes() {
 std::string floatText(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    std::string text(buffer, end);
+    std::string text = base::shortestText(value);
     if (text.find_first_of(".en") == std::string::npos) text += ".0";
     return text;
 }
