@@ -455,6 +455,14 @@ void defineStacks(Registry& registry) {
     }));
 }
 
+/// The last two dimensions exchanged; complex numbers conjugated if `conjugates`.
+Tensor transposedMatrices(Eager& e, const std::string& name, bool conjugates) {
+    const Tensor x = e.at(0);
+    if (x.rank() < 2) e.fail(name + " is only supported on matrices or batches of matrices. Got " + std::to_string(x.rank()) + "-D tensor.");
+    const Tensor transposed = x.transposed(x.rank() - 2, x.rank() - 1);
+    return conjugates && tensor::isComplex(x.dtype()) ? e("conj_physical", transposed) : transposed;
+}
+
 void defineTurns(Registry& registry) {
     registry.add(eagerRow("flip(Tensor self, int[] dims) -> Tensor", "x reversed along dimensions", kMove, [](Eager& e) { return flip(e, e.integers(1)); }, inferSame));
     registry.add(eagerRow("fliplr(Tensor self) -> Tensor", "x reversed from left to right", kMove, [](Eager& e) { return flip(e, {1}); }, inferSame));
@@ -468,13 +476,16 @@ void defineTurns(Registry& registry) {
         return e.at(0).permuted(order);
     };
     registry.add(eagerRow("numpy_T(Tensor self) -> Tensor", "x with its dimensions in reverse", kMove, reversed));
-    for (std::string_view schema : {"mT(Tensor self) -> Tensor", "adjoint(Tensor self) -> Tensor", "mH(Tensor self) -> Tensor", "matrix_H(Tensor self) -> Tensor"}) {
-        registry.add(eagerRow(schema, "transposed matrices", kMove, [](Eager& e) -> EagerResult {
-            if (e.at(0).rank() < 2) e.fail("expected a matrix, not " + e.at(0).typeText());
-            if (tensor::isComplex(e.at(0).dtype())) e.fail("a transposed complex matrix is conj(transpose)");
-            return e.at(0).transposed(e.at(0).rank() - 2, e.at(0).rank() - 1);
-        }));
-    }
+    registry.add(eagerRow("mT(Tensor self) -> Tensor", "transposed matrices", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mT", false); }));
+    registry.add(eagerRow("mH(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.mH", true); }));
+    registry.add(eagerRow("adjoint(Tensor self) -> Tensor", "transposed matrices, conjugated", kMove, [](Eager& e) -> EagerResult { return transposedMatrices(e, "tensor.adjoint()", true); }));
+    registry.add(eagerRow("matrix_H(Tensor self) -> Tensor", "a transposed matrix, conjugated", kMove, [](Eager& e) -> EagerResult {
+        if (e.at(0).rank() != 2) {
+            e.fail("tensor.H is only supported on matrices (2-D tensors). Got " + std::to_string(e.at(0).rank()) +
+                   "-D tensor. For batches of matrices, consider using tensor.mH");
+        }
+        return transposedMatrices(e, "tensor.H", true);
+    }));
     registry.add(eagerRow("repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
     registry.add(eagerRow("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor", "each element several times", kTensor, repeatInterleave));
     registry.add(eagerRow("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", "each number repeated", kTensor, [](Eager& e) -> EagerResult { return repeatedIndex(e, e.at(0), e.at(0).numel()); }));

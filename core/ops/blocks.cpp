@@ -131,41 +131,6 @@ base::Result<void> inferCol2Im(InferContext& context) {
     return {};
 }
 
-/// By elimination with the largest pivot.
-double determinant(std::vector<double> a, std::size_t n) {
-    double result = 1;
-    for (std::size_t c = 0; c < n; ++c) {
-        std::size_t pivot = c;
-        for (std::size_t r = c + 1; r < n; ++r) {
-            if (std::fabs(a[r * n + c]) > std::fabs(a[pivot * n + c])) pivot = r;
-        }
-        if (a[pivot * n + c] == 0) return 0;
-        if (pivot != c) {
-            std::swap_ranges(a.begin() + static_cast<std::ptrdiff_t>(pivot * n), a.begin() + static_cast<std::ptrdiff_t>(pivot * n + n), a.begin() + static_cast<std::ptrdiff_t>(c * n));
-            result = -result;
-        }
-        result *= a[c * n + c];
-        for (std::size_t r = c + 1; r < n; ++r) {
-            const double factor = a[r * n + c] / a[c * n + c];
-            for (std::size_t k = c; k < n; ++k) a[r * n + k] -= factor * a[c * n + k];
-        }
-    }
-    return result;
-}
-
-base::Result<void> det(KernelContext& context) {
-    const Tensor& x = context.in(0);
-    if (x.rank() < 2 || x.dim(x.rank() - 1) != x.dim(x.rank() - 2)) return opError("needs square matrices, but has " + x.typeText());
-    const auto n = static_cast<std::size_t>(x.dim(x.rank() - 1));
-    SONDE_ASSIGN(const Tensor in, wide(x));
-    SONDE_ASSIGN(Tensor y, wideZeros(Shape(std::vector<std::int64_t>(x.shape().begin(), x.shape().end() - 2))));
-    for (std::int64_t i = 0; i < y.numel(); ++i) {
-        const double* from = in.data<double>() + static_cast<std::size_t>(i) * n * n;
-        y.mutableData<double>()[i] = determinant(std::vector<double>(from, from + n * n), n);
-    }
-    return setNarrow(context, 0, y, x.dtype());
-}
-
 /// (x − mean) / deviation over the axes.
 base::Result<void> meanVariance(KernelContext& context) {
     const Tensor& x = context.in(0);
@@ -301,12 +266,6 @@ void define_blocks(Registry& registry) {
                      }));
     registry.add(Row("Col2Im", 18, "adds columns of blocks up to an image", Category::Transform).in("input", kNumbers).in("image_shape", kInt64).in("block_shape", kInt64).out("output")
                      .attrInts("dilations").attrInts("pads").attrInts("strides").runs(col2im, inferCol2Im));
-    registry.add(Row("Det", 11, "determinants of square matrices", Category::Reduction).in("X", kFloats).out("Y").runs(det, [](InferContext& context) -> base::Result<void> {
-        std::optional<Dims> dims = context.in(0).shape;
-        if (dims && dims->size() >= 2) dims->resize(dims->size() - 2);
-        setLike(context, 0, std::move(dims));
-        return {};
-    }));
     registry.add(Row("MeanVarianceNormalization", 9, "mean 0 and variance 1 over axes", Category::Normalization).in("X", kFloats).out("Y").attrInts("axes").runs(meanVariance, inferSame));
     registry.add(Row("PRelu", 1, "x, or slope·x below 0", Category::Activation).in("X", kNumbers, "T").in("slope", kNumbers, "T").out("Y")
                      .runs([](KernelContext& context) { return prelu(context, true); }, inferSame));

@@ -1,0 +1,26 @@
+#include "core/ops/linalg/decompositions.h"
+
+#include <Eigen/Core>
+#include <limits>
+#include <unsupported/Eigen/MatrixFunctions>
+
+namespace sonde::ops::linalg {
+
+template <typename T>
+void exponential(Matrix<T> a) {
+    using Dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+    if (a.empty()) return;
+    auto map = a.template as<Eigen::Map<Dense>>();
+    if (!map.allFinite()) {
+        map.setConstant(T(std::numeric_limits<Real<T>>::quiet_NaN()));
+        return;
+    }
+    // Squarings: at most the exponent of the largest number, 1024.
+    const Dense result = map.exp();
+    map = result;
+}
+
+#define SONDE_INSTANTIATE(T) template void exponential(Matrix<T>);
+SONDE_LINALG_TYPES(SONDE_INSTANTIATE)
+
+}  // namespace sonde::ops::linalg
