@@ -79,29 +79,10 @@ void defineVariances(Registry& registry) {
     }
 }
 
-/// (Σ |x|^p)^(1/p) over axes; the largest for ∞, the smallest for −∞, the number of others than 0 for 0.
-Tensor normOf(Eager& e, Tensor x, double p, const std::vector<std::size_t>& axes, bool keep) {
-    if (tensor::isComplex(x.dtype())) x = e("abs", x);
-    x = floating(e, x);
-    if (axes.empty()) return e("abs", x);
-    const std::vector<std::int64_t> dims = signedAxes(axes);
-    if (p == 2) {
-        Attributes keepAttribute{{"keepdims", std::int64_t{keep}}};
-        return e.onnx("ReduceL2", {Value(x), Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(dims.size())}, dims))}, keepAttribute);
-    }
-    const Tensor size = e("abs", x);
-    if (p == 1) return e("sum.dim_IntList", size, dims, keep);
-    if (std::isinf(p)) return e(p > 0 ? "amax" : "amin", size, dims, keep);
-    if (p == 0) return e.as(e("sum.dim_IntList", e("ne.Scalar", x, 0), dims, keep), x.dtype());
-    return e("pow.Tensor_Scalar", e("sum.dim_IntList", e("pow.Tensor_Scalar", size, p), dims, keep), 1 / p);
-}
-
-/// A p-norm is written as a number, "fro" or "nuc" (not known here).
-double orderOf(Eager& e, std::size_t input) {
-    if (!e.has(input)) return 2;
-    if (e.value(input).kind() != ValueKind::String) return e.number(input);
-    if (e.text(input) != "fro") e.fail("the norm '" + e.text(input) + "' is not supported");
-    return 2;
+/// (Σ |x|^p)^(1/p) over axes.
+Tensor normOf(Eager& e, const Tensor& x, double p, const std::vector<std::size_t>& axes, bool keep) {
+    const Tensor numbers = tensor::isComplex(x.dtype()) ? x : floating(e, x);
+    return e("norm.ScalarOpt_dim", numbers, p, signedAxes(axes), keep);
 }
 
 std::vector<std::size_t> allAxes(const Tensor& x) {
@@ -110,31 +91,7 @@ std::vector<std::size_t> allAxes(const Tensor& x) {
     return all;
 }
 
-void defineNorms(Registry& registry) {
-    registry.add(eagerRow("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", "p-norm of all elements", kRed, [](Eager& e) -> EagerResult { return normOf(e, e.at(0), e.number(1), allAxes(e.at(0)), false); }));
-    for (std::string_view schema : {"norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-                                    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor"}) {
-        registry.add(eagerRow(schema, "p-norm over axes", kRed, [](Eager& e) -> EagerResult {
-            const Tensor x = e.count() > 4 ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
-            return normOf(e, x, orderOf(e, 1), e.axes(2, x.rank()), e.flag(3));
-        }));
-    }
-    registry.add(eagerRow("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", "p-norm over axes", kRed, [](Eager& e) -> EagerResult {
-        const Tensor x = e.has(4) ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
-        return normOf(e, x, e.number(1), e.axes(2, x.rank()), e.flag(3));
-    }));
-    for (std::string_view schema : {"linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-                                    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"}) {
-        registry.add(eagerRow(schema, "norm of vectors; of matrices only Frobenius'", kRed, [](Eager& e) -> EagerResult {
-            const Tensor x = e.has(4) ? e.as(e.at(0), e.dtype(4, DType::Float32)) : e.at(0);
-            const std::vector<std::size_t> axes = e.axes(2, x.rank());
-            const bool ofMatrix = e.has(1) && e.value(1).kind() != ValueKind::String && axes.size() > 1;
-            if (ofMatrix) e.fail("norms of matrices other than Frobenius' are not supported");
-            return normOf(e, x, orderOf(e, 1), axes, e.flag(3));
-        }));
-    }
-    registry.add(eagerRow("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", "root of the sum of squares", kRed,
-                          [](Eager& e) -> EagerResult { return normOf(e, e.at(0), 2, e.axes(1, e.at(0).rank()), e.flag(2)); }));
+void defineDistances(Registry& registry) {
     registry.add(eagerRow("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", "p-norm of the difference", kRed, [](Eager& e) -> EagerResult {
         const Tensor difference = e("sub.Tensor", e.at(0), e.at(1));
         return normOf(e, difference, e.number(2), allAxes(difference), false);
@@ -541,7 +498,7 @@ void defineCounts(Registry& registry) {
 
 void define_aten_statistics(Registry& registry) {
     defineVariances(registry);
-    defineNorms(registry);
+    defineDistances(registry);
     defineOrder(registry);
     defineCounts(registry);
     registry.add(eagerRow("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", "running sums along an axis", kRed, [](Eager& e) { return cumulated(e, "CumSum"); }));

@@ -24,7 +24,7 @@ inline tensor::DType dtypeNamed(const QString& name) {
     static const QHash<QString, DType> names{
         {"f32", DType::Float32}, {"f64", DType::Float64}, {"f16", DType::Float16}, {"bf16", DType::BFloat16}, {"i64", DType::Int64}, {"i32", DType::Int32}, {"i16", DType::Int16},
         {"i8", DType::Int8},     {"i4", DType::Int4},     {"u64", DType::UInt64},  {"u32", DType::UInt32},    {"u16", DType::UInt16}, {"u8", DType::UInt8}, {"u4", DType::UInt4},
-        {"bool", DType::Bool},   {"c64", DType::Complex64}};
+        {"bool", DType::Bool},   {"c64", DType::Complex64}, {"c128", DType::Complex128}};
     return names.value(name, DType::Undefined);
 }
 
@@ -40,10 +40,10 @@ inline tensor::Tensor tensorIn(const QJsonObject& object) {
     const DType dtype = dtypeNamed(object["t"].toString());
     std::vector<double> numbers;
     for (const QJsonValue& number : object["v"].toArray()) numbers.push_back(numberIn(number));
-    if (dtype == DType::Complex64) {
-        std::vector<std::complex<float>> pairs;
-        for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) pairs.emplace_back(static_cast<float>(numbers[i]), static_cast<float>(numbers[i + 1]));
-        return Tensor::of<std::complex<float>>(Shape(dims), pairs);
+    if (dtype == DType::Complex64 || dtype == DType::Complex128) {
+        std::vector<std::complex<double>> pairs;
+        for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) pairs.emplace_back(numbers[i], numbers[i + 1]);
+        return Tensor::of<std::complex<double>>(Shape(dims), pairs).cast(dtype).value();
     }
     return Tensor::of<double>(Shape(dims), numbers).cast(dtype).value();
 }

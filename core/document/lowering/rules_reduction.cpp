@@ -91,6 +91,7 @@ Results norm(C& c) {
         if (c.text(1) != "fro") C::fail("a norm of matrices");
         return one(normOf(c, x, 2, c.axes(2, rank), c.flag(3)));
     }
+    if (hasOverload(c, "ScalarOpt_dtype")) C::fail("a norm in another element type");
     const Axes axes = c.count() > 2 ? c.axes(2, rank) : allAxes(rank);
     if (c.expr().op.name == "linalg_norm" && c.has(1) && axes.size() > 1) C::fail("a norm of matrices");
     return one(normOf(c, x, c.number(1, 2), axes, c.count() > 3 && c.flag(3)));
