@@ -171,9 +171,11 @@ constexpr std::array kAdvice{
 /// the one to check.
 std::string adviceFor(const Expr& expr, const Suspect& suspect, bool hasBadConstant) {
     if (expr.kind == ExprKind::Input) return "the given input contains it: check the file and its normalisation";
-    if (hasBadConstant) return "check where its weight comes from";
+    const operators::OpClass opClass = graph::traitsOf(expr).opClass;
+    const bool isMask = suspect.bad.nan == 0 && (opClass == operators::OpClass::Where || opClass == operators::OpClass::MaskedFill);
+    if (hasBadConstant && !isMask) return "check where its weight comes from";
     if (!suspect.bad.isOrigin) return "its inputs contain infinity: \u221e \u2212 \u221e, 0 \u00b7 \u221e, \u221e / \u221e and a softmax of \u2212\u221e alone are NaN";
-    const auto found = std::ranges::find(kAdvice, graph::traitsOf(expr).opClass, &Advice::opClass);
+    const auto found = std::ranges::find(kAdvice, opClass, &Advice::opClass);
     return found == kAdvice.end() ? "check the inputs of this node: all of them are finite" : std::string(found->text);
 }
 
