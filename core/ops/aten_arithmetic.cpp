@@ -99,7 +99,9 @@ base::Result<void> divideRounded(KernelContext& context) {
 
 /// Two tensors can follow; alpha, if there is one, must be 1.
 void addFollowing(const std::string& name, kernels::Binary operation) {
-    kernels::addFollower("aten", name, [operation](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+    const bool isInPlace = name.find("_.") != std::string::npos;
+    kernels::addFollower("aten", name, [operation, isInPlace](const kernels::FollowerCall& call) -> std::unique_ptr<kernels::Follower> {
+        if (isInPlace && call.at != 0) return nullptr;  // the result has the shape and dtype of the other one
         if (call.inputs.size() > 2 && !(call.inputs[2].isNumber() && call.inputs[2].number() == 1)) return nullptr;
         return kernels::binaryFollower(call, operation);
     });

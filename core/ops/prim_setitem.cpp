@@ -8,6 +8,7 @@
 #include "core/ops/support/promotion.h"
 #include "core/ops/support/prim_row.h"
 #include "core/ops/support/shapes.h"
+#include "core/tensor/casting.h"
 
 namespace sonde::ops {
 
@@ -85,7 +86,7 @@ base::Result<void> writeOut(KernelContext& context) {
     const Tensor& result = context.in(0);
     const Tensor& out = context.in(1);
     if (result.shape() != out.shape()) return opError("the result is " + result.typeText() + " and out is " + out.typeText());
-    if (tensor::isFloating(result.dtype()) && !tensor::isFloating(out.dtype())) {
+    if (!tensor::canCast(result.dtype(), out.dtype())) {
         return opError("result type " + std::string(tensor::name(result.dtype())) + " can't be cast to the desired output type " + std::string(tensor::name(out.dtype())));
     }
     SONDE_ASSIGN(Tensor cast, result.cast(out.dtype()));

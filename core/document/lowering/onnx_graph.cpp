@@ -1,5 +1,6 @@
 #include "core/document/lowering/onnx_graph.h"
 
+#include "core/document/lowering/dropped_checks.h"
 #include "core/document/lowering/transcriber.h"
 #include "core/exec/run.h"
 
@@ -59,6 +60,8 @@ base::Result<OnnxGraph> onnxGraph(const Document& document, std::span<const Valu
     for (const NamedNode& output : document.outputs) names.push_back(output.name);
     SONDE_ASSIGN(made.graph, transcriber.finish(names));
     made.notes = transcriber.takeNotes();
+    const base::Diagnostics dropped = droppedChecks(*document.graph);
+    made.notes.insert(made.notes.end(), dropped.begin(), dropped.end());
     return made;
 }
 

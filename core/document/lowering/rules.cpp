@@ -38,6 +38,9 @@ Results binary(LoweredCall& call) {
     const DType dtype = call.result().dtype();
     const NodeId a = call.cast(call.tensor(0, dtype), dtype);
     NodeId b = call.cast(call.tensor(1, dtype), dtype);
+    // Sums and products of booleans are logic, and nothing else in ONNX.
+    const bool isSum = std::string_view(name) == "Add";
+    if (dtype == DType::Bool && (isSum || std::string_view(name) == "Mul")) return one(call.op(isSum ? "Or" : "And", {a, b}));
     const bool scales = std::string_view(name) == "Add" || std::string_view(name) == "Sub";
     if (scales && call.number(2, 1) != 1) b = call.opOf("Mul", {b, call.scalar(call.number(2), dtype)}, {}, dtype, call.shapeOf(b));
     return one(call.op(name, {a, b}));

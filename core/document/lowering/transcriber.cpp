@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/guard.h"
+#include "core/operators/names.h"
 
 namespace sonde::document {
 
@@ -18,6 +19,27 @@ bool holdsNode(const Argument& argument) {
     bool found = false;
     argument.forEachNode([&found](const NodeId&) { found = true; });
     return found;
+}
+
+/// What an in-place operator has computed before it was written back, if that had another dtype: c.add_(x) with c float16 and
+/// x float32 adds float32. Only dtype and shape of it are asked for.
+std::vector<Value> computedBefore(const InternalGraph& target, const Expr& expr, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
+    const std::string functional = expr.op.domain == "aten" && operators::isInPlaceName(expr.op.name) ? operators::outOfPlaceName(expr.op.name) : std::string();
+    const ops::OpDef* row = functional.empty() ? nullptr : ops::Registry::all().find("aten", functional, 0);
+    if (!row || outputs.size() != 1 || !outputs[0].isTensor()) return {};
+    std::vector<TypeInfo> types;
+    std::vector<Value> constants;
+    for (const Argument& argument : arguments) {
+        const bool isConstant = argument.kind == Argument::Kind::Constant;
+        types.push_back(isConstant ? TypeInfo::of(argument.constant) : argument.kind == Argument::Kind::Node ? target.node(argument.node).type : TypeInfo());
+        constants.push_back(isConstant ? argument.constant : Value());
+    }
+    const auto inferred = ops::infer(*row, types, constants, expr.attributes, 1);
+    if (!inferred || inferred->types.empty()) return {};
+    const DType dtype = inferred->types.front().dtype;
+    if (dtype == DType::Undefined || dtype == outputs[0].tensor().dtype()) return {};
+    auto cast = outputs[0].tensor().cast(dtype);
+    return cast ? std::vector<Value>{Value(std::move(*cast))} : std::vector<Value>{};
 }
 
 }  // namespace
@@ -91,6 +113,8 @@ void Transcriber::visit(ExprId id) {
         if (!expr.outputs.empty() && !expr.arguments.empty()) m_s.standIns[expr.outputs[0]] = resolved(expr.arguments[0]);
         return;
     }
+    // Whether its result is read or not: it may write to its arguments, or fail.
+    if (expr.op.name.empty()) return missing(expr, "it is one opaque node", outputs);
     std::vector<Argument> arguments;
     for (const Argument& argument : boundArguments(expr)) arguments.push_back(resolved(argument));
     const bool depends = std::any_of(arguments.begin(), arguments.end(), holdsNode);
@@ -157,7 +181,6 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
     static const std::set<std::string, std::less<>> kFilled{"zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty_like", "new_empty", "zero"};
     if (kFilled.contains(name)) return keepValues(expr, outputs);
     for (std::size_t i = 0; i < expr.outputs.size() && i < outputs.size(); ++i) m_s.values[expr.outputs[i]] = outputs[i];
-    if (expr.op.name.empty()) return missing(expr, "it is one opaque node", outputs);
     if (expr.op.domain.empty()) return copy(expr, arguments, outputs);
     if (std::any_of(outputs.begin(), outputs.end(), isComplex) || std::any_of(arguments.begin(), arguments.end(), [this](const Argument& one) { return hasComplex(one); })) return missing(expr, "complex numbers", outputs);
     const LoweringRule rule = findLowering(name);
@@ -173,10 +196,12 @@ void Transcriber::lower(const Expr& expr, std::vector<Argument> arguments, std::
 std::string Transcriber::tryRule(const Expr& expr, LoweringRule rule, const std::vector<Argument>& arguments, std::span<const Value> outputs) {
     const std::string label = m_source.node(expr.outputs.front()).name;
     const Expr placed = inModule(expr);
-    LoweredCall call(m_s.target, m_s.constants, placed, arguments, outputs, label, m_s.body);
+    const std::vector<Value> computed = computedBefore(m_s.target, expr, arguments, outputs);
+    LoweredCall call(m_s.target, m_s.constants, placed, arguments, computed.empty() ? outputs : computed, label, m_s.body);
     try {
         std::vector<Argument> results = rule(call);
         if (results.size() < expr.outputs.size()) throw NoLowering{"it returns fewer results"};
+        if (!computed.empty()) results[0] = Argument::of(call.cast(call.tensorOf(results[0]), outputs[0].tensor().dtype()));
         m_s.openShapes = m_s.openShapes || call.hasOpenShapes();
         for (std::size_t i = 0; i < expr.outputs.size(); ++i) {
             takeName(results[i], label, expr.outputs.size() == 1);

@@ -11,6 +11,7 @@
 #include "core/operators/names.h"
 #include "core/operators/traits.h"
 #include "core/ops/registry/registry.h"
+#include "core/tensor/casting.h"
 
 namespace sonde::ops {
 
@@ -52,20 +53,40 @@ class RowsByBase {
 
 std::string renamed(const OpDef& row, const std::string& base) { return base + std::string(row.name.substr(baseOf(row.name).size())); }
 
+constexpr std::size_t kNoSource = static_cast<std::size_t>(-1);
+
+/// The argument of an operator that moves elements and takes them of the tensor's own type alone.
+std::size_t sourceOf(const OpDef& row, std::string_view base) {
+    const bool moves = base == "index_add" || base == "index_copy" || base == "index_put" || base == "masked_scatter" || base == "put" || base == "lerp" ||
+                       base.starts_with("scatter");
+    for (std::size_t i = 1; moves && i < row.parameters.size(); ++i) {
+        const std::string_view name = row.parameters[i].name;
+        const bool isSource = name == "source" || name == "src" || name == "values" || name == "end";
+        if (isSource && row.parameters[i].type == "Tensor") return i;
+    }
+    return kNoSource;
+}
+
 /// What is written back has the dtype of what it is written to, and its shape: nothing is broadcast there.
-std::function<base::Result<void>(KernelContext&)> writingBack(std::function<base::Result<void>(KernelContext&)> kernel, std::string_view inPlaceName) {
+std::function<base::Result<void>(KernelContext&)> writingBack(const OpDef& row, std::string_view inPlaceName) {
     const operators::Traits& traits = operators::traitsOf("aten", inPlaceName);
-    const bool converts = traits.is(operators::Trait::ConvertsValues);
-    return [kernel = std::move(kernel), keepsShape = !traits.memory.reforms, isArithmetic = !converts](KernelContext& context) -> base::Result<void> {
+    const std::string base(baseOf(operators::outOfPlaceName(inPlaceName)));
+    // Running sums are computed in the tensor's own dtype.
+    const bool converts = traits.is(operators::Trait::ConvertsValues) || base == "cumsum" || base == "cumprod";
+    return [kernel = row.kernel, keepsShape = !traits.memory.reforms, isArithmetic = !converts, source = sourceOf(row, base)](KernelContext& context) -> base::Result<void> {
         const DType dtype = context.value(0).isTensor() ? context.in(0).dtype() : DType::Undefined;
         const tensor::Shape shape = context.value(0).isTensor() ? context.in(0).shape() : tensor::Shape{};
+        if (source != kNoSource && context.has(source) && context.value(source).isTensor() && context.in(source).dtype() != dtype) {
+            return base::runError("what is written must have the dtype of the tensor, " + std::string(tensor::name(dtype)) + ", but is " +
+                                  std::string(tensor::name(context.in(source).dtype())));
+        }
         SONDE_TRY(kernel(context));
         std::vector<Value> outputs = context.takeOutputs();
         const bool isTensor = dtype != DType::Undefined && !outputs.empty() && outputs.front().isTensor();
         if (keepsShape && isTensor && outputs.front().tensor().shape() != shape) {
             return base::runError("output with shape " + shape.text() + " doesn't match the broadcast shape " + outputs.front().tensor().shape().text());
         }
-        if (isArithmetic && isTensor && tensor::isFloating(outputs.front().tensor().dtype()) && !tensor::isFloating(dtype)) {
+        if (isArithmetic && isTensor && !tensor::canCast(outputs.front().tensor().dtype(), dtype)) {
             return base::runError("result type " + std::string(tensor::name(outputs.front().tensor().dtype())) + " can't be cast to the desired output type " +
                            std::string(tensor::name(dtype)));
         }
@@ -95,6 +116,14 @@ std::function<base::Result<void>(InferContext&)> inferringBack(std::function<bas
 std::string_view originalName(std::string_view name) { return operators::originalName(name); }
 
 void defineDerived(Registry& registry) {
+    // In-place forms that stand beside their operators compute as those do: what they write back has the tensor's dtype.
+    for (const OpDef* row : registry.rows()) {
+        if (row->domain != "aten" || !operators::isInPlaceName(row->name)) continue;
+        OpDef copy = *row;
+        copy.kernel = writingBack(*row, row->name);
+        copy.infer = inferringBack(row->infer);
+        registry.add(std::move(copy));
+    }
     RowsByBase rows(registry);
     for (const Alias& alias : operators::aliases()) {
         for (const OpDef* row : rows.of(alias.original)) {
@@ -112,7 +141,7 @@ void defineDerived(Registry& registry) {
         copy.name = alias.name;
         if (operators::isInPlaceName(alias.name)) {
             // transpose_ and the like are another shape of the same elements.
-            copy.kernel = writingBack(row->kernel, alias.name);
+            copy.kernel = writingBack(*row, alias.name);
             copy.infer = inferringBack(row->infer);
         }
         rows.add(std::move(copy));
@@ -126,7 +155,7 @@ void defineDerived(Registry& registry) {
             if (registry.knows("aten", name) || row->parameters.empty() || row->parameters.front().type != "Tensor") continue;
             OpDef copy = *row;
             copy.name = kept(name);
-            copy.kernel = writingBack(row->kernel, inPlace);
+            copy.kernel = writingBack(*row, inPlace);
             copy.infer = inferringBack(row->infer);
             rows.add(std::move(copy));
         }
