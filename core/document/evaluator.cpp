@@ -1,9 +1,12 @@
 #include "core/document/evaluator.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <optional>
 
 #include "core/ops/registry/registry.h"
+#include "core/trace/overloads.h"
 
 namespace sonde::document {
 
@@ -11,7 +14,7 @@ namespace {
 
 using tensor::Value;
 
-class KernelEvaluator final : public trace::Evaluator {
+class KernelEvaluator final : public trace::Evaluator, public trace::OverloadTable {
   public:
     base::Result<std::vector<Value>> evaluate(const graph::OpKey& key, std::span<const Value> arguments,
                                               std::span<const std::pair<std::string, Value>> keywords,
@@ -38,7 +41,84 @@ class KernelEvaluator final : public trace::Evaluator {
         return names;
     }
 
+    std::vector<std::string> overloadsOf(std::string_view name) const override {
+        std::vector<std::string> names;
+        for (const ops::OpDef* row : overloadRows(name)) names.emplace_back(row->name);
+        return names;
+    }
+
+    std::vector<std::string> overloadsFor(std::string_view name, const std::vector<trace::ArgumentKind>& arguments,
+                                          const std::vector<std::pair<std::string, trace::ArgumentKind>>& keywords) const override {
+        std::vector<std::string> closest;
+        int best = 0;
+        for (const ops::OpDef* row : overloadRows(name)) {
+            const auto fit = fitOf(*row, arguments, keywords);
+            if (!fit || (!closest.empty() && *fit < best)) continue;
+            if (closest.empty() || *fit > best) closest.clear();
+            best = *fit;
+            closest.emplace_back(row->name);
+        }
+        return closest;
+    }
+
   private:
+    /// Rows "name" and "name.…".
+    static const std::vector<const ops::OpDef*>& overloadRows(std::string_view name) {
+        static const auto table = [] {
+            std::map<std::string, std::vector<const ops::OpDef*>, std::less<>> rows;
+            for (const ops::OpDef* row : ops::Registry::all().rows()) {
+                if (row->domain == "aten" && !row->parameters.empty()) rows[std::string(row->name.substr(0, row->name.find('.')))].push_back(row);
+            }
+            return rows;
+        }();
+        static const std::vector<const ops::OpDef*> none;
+        const auto found = table.find(name);
+        return found == table.end() ? none : found->second;
+    }
+
+    /// How well an argument goes for a parameter of a schema: 2 as it is, 1 converted or perhaps; none: not at all.
+    static std::optional<int> fitOf(std::string_view type, trace::ArgumentKind kind) {
+        using enum trace::ArgumentKind;
+        if (type.ends_with('?')) {
+            if (kind == None) return 2;
+            type.remove_suffix(1);
+        }
+        if (kind == Unknown) return 1;
+        const auto fits = [](bool exactly, bool converted) { return exactly ? std::optional(2) : converted ? std::optional(1) : std::nullopt; };
+        if (type == "Tensor") return fits(kind == Tensor, false);
+        if (type == "Scalar") return fits(kind == Int || kind == Float, kind == Bool);
+        if (type == "int" || type == "SymInt") return fits(kind == Int, kind == Bool);
+        if (type == "float") return fits(kind == Float, kind == Int);
+        if (type == "bool") return fits(kind == Bool, false);
+        if (type == "str") return fits(kind == String, false);
+        if (type.starts_with("int[") || type.starts_with("SymInt[")) return fits(kind == Ints, kind == Int && type.size() > type.find('[') + 2);
+        if (type.starts_with("Tensor")) return fits(kind == Tensors, kind == Ints);  // an empty list
+        return 1;
+    }
+
+    static std::optional<int> fitOf(const ops::OpDef& row, const std::vector<trace::ArgumentKind>& arguments,
+                                    const std::vector<std::pair<std::string, trace::ArgumentKind>>& keywords) {
+        int sum = 0;
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+            const ops::Parameter& parameter = row.parameters[i];
+            std::optional<int> fit;
+            const auto named = std::ranges::find(keywords, parameter.name, [](const auto& entry) { return std::string_view(entry.first); });
+            if (i < arguments.size() && !parameter.keywordOnly) {
+                fit = fitOf(parameter.type, arguments[i]);
+            } else if (named != keywords.end()) {
+                fit = fitOf(parameter.type, named->second);
+                ++used;
+            } else if (parameter.fallback) {
+                continue;
+            }
+            if (!fit) return std::nullopt;
+            sum += *fit;
+        }
+        const bool takesAll = used == keywords.size() && arguments.size() <= row.parameters.size();
+        return takesAll ? std::optional(sum) : std::nullopt;
+    }
+
     /// Keywords and defaults take their places.
     static base::Result<void> bind(const ops::OpDef& op, std::vector<Value>& values,
                                    std::span<const std::pair<std::string, Value>> keywords) {

@@ -12,6 +12,9 @@ namespace {
 bool isBranch(const Expr& expr) { return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional); }
 bool isCall(const Expr& expr) { return expr.op.name.empty(); }
 
+/// Who called the body would see it.
+TensorMemory::Trouble reformedInside(ExprId by) { return {by, "a tensor from outside is given another shape in place inside of a call or a branch", "take a view"}; }
+
 /// The nodes that the inputs of the bodies stand for, one by one; not given for loops, whose inputs are other ones in
 /// each iteration.
 std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inputs) {
@@ -108,6 +111,7 @@ base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Fr
     for (const Frame& each : inner) {
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));
+            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid()) lost.try_emplace(entry.outer, reformedInside(by));
             if (storage.version == entry.version) continue;
             if (!each.memory.isCurrent(each.memory.place(storage.root))) lost.try_emplace(entry.outer, *storage.trouble);
             if (std::ranges::find(written, entry.outer) == written.end()) written.push_back(entry.outer);
@@ -265,6 +269,7 @@ base::Result<void> InplaceWalk::leaveLoop(Frame& frame, ExprId id, std::vector<F
         const std::vector<NodeId>& inputs = m_graph.body(each.body).inputs;
         for (const Entry& entry : each.entries) {
             const TensorMemory::Storage& storage = each.memory.storage(each.memory.storageIdOfObject(entry.object));
+            if (const ExprId by = each.memory.place(each.memory.placeOf(entry.object)).reformedBy; by.valid()) return impossible(reformedInside(by));
             if (storage.version == entry.version) continue;
             const Trouble trouble{storage.lastWrite, "a loop writes to a tensor from outside of it", "write to a clone"};
             const bool isCarried = std::ranges::any_of(inputs, [&](NodeId input) { return each.memory.objectOf(input) == entry.object; });

@@ -114,10 +114,12 @@ base::Result<InplaceWalk::Id> InplaceWalk::objectOf(Frame& frame, NodeId node) {
 base::Result<NodeId> InplaceWalk::read(Frame& frame, NodeId node, Cursor& cursor) {
     SONDE_ASSIGN(const Id object, objectOf(frame, node));
     const TensorMemory::Storage& storage = frame.memory.storageOfObject(object);
-    if (storage.version == 0) return node;
+    const TensorMemory::Place& place = frame.memory.place(frame.memory.placeOf(object));
+    if (storage.version == 0 && !place.reformedBy.valid()) return node;
+    const ExprId last = storage.version == 0 ? place.reformedBy : storage.lastWrite;
     SONDE_ASSIGN(const NodeId now, contentOf(frame, object, cursor));
     if (now == node) return now;
-    m_effective.insert(storage.lastWrite);
+    m_effective.insert(last);
     if (m_said.insert(now).second) m_rewrite.say(now, "later uses of " + m_graph.node(node).name + " read what was written to it");
     return now;
 }
@@ -162,11 +164,7 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
         const bool isOut = written != &expr.arguments.front();
         if (!isOut || expr.keywords.size() == 1) return write(frame, id, isOut ? inputs.back() : first);
     }
-    if (effect.reforms && first.valid()) {
-        SONDE_ASSIGN(const Id object, objectOf(frame, first));
-        frame.memory.reform(object, expr.outputs.front(), id);
-        return {};
-    }
+    if (effect.reforms && first.valid()) return reform(frame, id, first);
     if (isOpaque || effect.sharing == Sharing::MaybeView || effect.sharing == Sharing::Holds || expr.kind == ExprKind::Output) {
         return takeUncertain(frame, id, inputs);
     }
@@ -177,6 +175,41 @@ base::Result<void> InplaceWalk::takeResults(Frame& frame, ExprId id, const std::
         frame.memory.place(frame.memory.placeOf(object)).isPacked = isPacked;
     }
     return {};
+}
+
+/// unsqueeze_ and the like become the view that they take: `target` means that view from now on, and what was cut out of the
+/// tensor before finds it as it was.
+base::Result<void> InplaceWalk::reform(Frame& frame, ExprId id, NodeId target) {
+    SONDE_ASSIGN(const Id object, objectOf(frame, target));
+    const NodeId result = m_rewrite.output(id);
+    const Trouble trouble{id, m_graph.node(target).name + " is given another shape, and may be the same tensor as one that is read by another name", "take a view"};
+    const Id storage = frame.memory.storageIdOfObject(object);
+    if (mayBeSameObject(frame, frame.memory.placeOf(object))) frame.memory.lose(storage, trouble);
+    frame.memory.loseOthers(storage, trouble);
+    // as_strided_ depends on how the tensor is stored, and stays.
+    const graph::OpKey op = m_graph.expr(id).op;
+    if (operators::traitsOf(op.domain, op.name).form != operators::ViewForm::Window) {
+        m_graph.mutableExpr(id).op.name = operators::outOfPlaceName(op.name);
+        m_rewrite.say(result, "a view as a value: later uses of " + m_graph.node(target).name + " read it");
+        m_reformed.insert(id);
+    }
+    frame.memory.reform(object, result, id);
+    return {};
+}
+
+/// `contiguous` of what is contiguous gives the very tensor, and so do calls that give their argument.
+bool InplaceWalk::mayBeSameObject(const Frame& frame, Id place) const {
+    const auto isSame = [&](const TensorMemory::Place& each) {
+        if (each.parent == kNone) return false;
+        if (each.steps.empty()) return true;
+        const std::string_view name = baseName(m_graph.expr(each.steps.back()));
+        return name == "contiguous" || name == "to" || name == "requires_grad_" || name == "unchecked_cast" || name.ends_with("dropout");
+    };
+    if (isSame(frame.memory.place(place))) return true;
+    for (Id id = 0; id < frame.memory.placeCount(); ++id) {
+        if (frame.memory.place(id).parent == place && isSame(frame.memory.place(id))) return true;
+    }
+    return false;
 }
 
 base::Result<void> InplaceWalk::takeView(Frame& frame, ExprId id, NodeId source, bool isList) {

@@ -29,6 +29,8 @@ class InplaceWalk {
     const std::vector<ExprId>& inserted() const { return m_inserted; }
     /// Views through which was written.
     const std::set<ExprId>& writtenViews() const { return m_writtenViews; }
+    /// What was `unsqueeze_` and the like, and is a view now.
+    const std::set<ExprId>& reformed() const { return m_reformed; }
 
   private:
     using Id = TensorMemory::Id;
@@ -72,6 +74,8 @@ class InplaceWalk {
     base::Result<NodeId> readPlace(Frame& frame, Id place, Cursor& cursor);
     base::Result<Id> objectOf(Frame& frame, NodeId node);
     base::Result<void> takeResults(Frame& frame, ExprId id, const std::vector<NodeId>& inputs);
+    base::Result<void> reform(Frame& frame, ExprId id, NodeId target);
+    bool mayBeSameObject(const Frame& frame, Id place) const;
     base::Result<void> takeView(Frame& frame, ExprId id, NodeId source, bool isList);
     base::Result<void> takeUncertain(Frame& frame, ExprId id, const std::vector<NodeId>& inputs);
     base::Result<void> takeElement(Frame& frame, ExprId id, NodeId holder);
@@ -111,6 +115,7 @@ class InplaceWalk {
     std::set<ExprId> m_effective;
     std::vector<ExprId> m_inserted;
     std::set<ExprId> m_writtenViews;
+    std::set<ExprId> m_reformed;
     std::vector<Copy> m_copies;
     std::set<NodeId> m_said;
 };

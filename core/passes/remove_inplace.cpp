@@ -154,7 +154,7 @@ base::Result<void> InplaceRemover::prune(const InplaceWalk& walk) {
     for (std::size_t i = order.size(); i-- > 0;) {
         const ExprId id = order[i];
         if (m_graph.isErased(id) || m_graph.expr(id).outputs.empty() || !isUnused(m_graph.expr(id))) continue;
-        if (mutates(m_graph.expr(id))) {
+        if (mutates(m_graph.expr(id)) || walk.reformed().contains(id)) {
             SONDE_TRY(eraseChain(m_rewrite, id));
         } else if (inserted.contains(id)) {
             m_rewrite.erase(id, "");

@@ -49,6 +49,7 @@ class TensorMemory {
         std::size_t version = 0;    ///< of the storage, when `current` was its content
         bool isPacked = false;      ///< elements lie one behind the other in memory, last dimension fastest
         bool mayOverlap = false;    ///< several elements may be one place in memory: expand
+        ExprId reformedBy;          ///< gave an object this shape in place: unsqueeze_
     };
 
     // Objects.
@@ -72,6 +73,7 @@ class TensorMemory {
     const Storage& storage(Id id) const { return m_storages[id]; }
     Place& place(Id id) { return m_allPlaces[id]; }
     const Place& place(Id id) const { return m_allPlaces[id]; }
+    std::size_t placeCount() const { return m_allPlaces.size(); }
     Storage& storageOfObject(Id object) { return m_storages[m_allPlaces[m_places[object]].storage]; }
     Id storageIdOfObject(Id object) const { return m_allPlaces[m_places[object]].storage; }
     bool isCurrent(const Place& place) const { return place.version == m_storages[place.storage].version; }

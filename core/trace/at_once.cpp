@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "core/graph/memory.h"
+#include "core/tensor/casting.h"
 #include "core/trace/error.h"
 #include "core/trace/memory.h"
 #include "core/trace/memory_rules.h"
@@ -176,10 +177,86 @@ void checkWritable(const Tensor& tensor, std::string_view operation) {
     if (!tensor.storage()->writable() || tensor.dtype() == tensor::DType::String) fail(std::string(operation) + " would change the memory of a file; clone() the tensor before");
 }
 
+/// Every element of a piece of memory once: no gaps, no element twice.
+bool isDense(const Tensor& tensor) {
+    std::vector<std::size_t> axes;
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+        if (tensor.dim(axis) > 1) axes.push_back(axis);
+    }
+    std::ranges::sort(axes, {}, [&](std::size_t axis) { return tensor.strides()[axis]; });
+    std::int64_t expected = 1;
+    for (const std::size_t axis : axes) {
+        if (tensor.strides()[axis] != expected) return false;
+        expected *= tensor.dim(axis);
+    }
+    return true;
+}
+
+enum class Overlap : std::uint8_t { None, Same, Partial };
+
+/// How the memory of two tensors meets. (PyTorch does not look at tensors with gaps, and what a write then gives depends on the
+/// order of its loops: here they are compared element by element.)
+Overlap overlapOf(const Tensor& written, const Tensor& read) {
+    if (written.storage() != read.storage() || written.numel() == 0 || read.numel() == 0) return Overlap::None;
+    const bool isSame = written.shape() == read.shape() && written.strides() == read.strides() && written.offsetElements() == read.offsetElements();
+    if (isSame) return Overlap::Same;
+    const auto item = static_cast<std::int64_t>(tensor::itemSize(written.dtype())), otherItem = static_cast<std::int64_t>(tensor::itemSize(read.dtype()));
+    if (isDense(written) && isDense(read)) {
+        const std::int64_t begin = written.offsetElements() * item, otherBegin = read.offsetElements() * otherItem;
+        return begin < otherBegin + read.numel() * otherItem && otherBegin < begin + written.numel() * item ? Overlap::Partial : Overlap::None;
+    }
+    std::unordered_set<std::int64_t> places;
+    for (std::int64_t i = 0; i < written.numel(); ++i) places.insert((written.offsetElements() + written.elementOffset(i)) * item);
+    bool meets = false, isInStep = written.shape() == read.shape();
+    for (std::int64_t i = 0; i < read.numel(); ++i) {
+        const std::int64_t at = (read.offsetElements() + read.elementOffset(i)) * otherItem;
+        meets = meets || places.contains(at);
+        isInStep = isInStep && at == (written.offsetElements() + written.elementOffset(i)) * item;
+    }
+    return !meets ? Overlap::None : isInStep ? Overlap::Same : Overlap::Partial;
+}
+
+/// Operators that may not read any of what they write, in step or not (PyTorch's assert_no_overlap).
+bool readsElsewhere(std::string_view name) {
+    return name.starts_with("index_") || name.starts_with("scatter") || name == "masked_scatter_" || name == "put_";
+}
+
+void refuseOverlap(const Tensor& written, const Value& argument, bool allowsSame) {
+    visitTensors(argument, [&](const Tensor& tensor) {
+        const Overlap overlap = overlapOf(written, tensor);
+        if (overlap == Overlap::None || (overlap == Overlap::Same && allowsSame)) return;
+        fail("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory location. Please clone() the tensor "
+             "before performing the operation.");
+    });
+}
+
+/// x[index] = value: into a view as copy_ does it, into gathered elements as index_put_. One number is read first.
+void checkItemOverlap(const std::vector<Var>& arguments) {
+    const Tensor* x = tensorOf(arguments.at(0));
+    const Tensor* value = tensorOf(arguments.at(2));
+    if (!x || !value || value->rank() == 0 || value->storage() != x->storage()) return;
+    const Value index = arguments[1].toValue();
+    if (graph::sharingOfIndex(index) != graph::Sharing::View) return refuseOverlap(*x, Value(*value), false);
+    const Var part = callAtOnce(Function{"getitem", "getitem", "getitem", true, "prim"}, {arguments[0], arguments[1]}, {});
+    if (tensorOf(part)) refuseOverlap(*tensorOf(part), Value(*value), true);
+}
+
+/// PyTorch refuses to write to what it reads through another window (assert_no_partial_overlap of at::TensorIterator).
+void checkOverlap(const Function& function, const Var& target, const std::vector<Var>& arguments, const Keywords& keywords) {
+    const std::string_view name = graph::withoutOverload(function.op);
+    if (name == "setitem") return checkItemOverlap(arguments);
+    if (name == "fill_" || name == "masked_fill_") return;  // one number, read first
+    const bool isOut = arguments.empty() || &target != &arguments.front();
+    for (std::size_t i = isOut ? 0 : 1; i < arguments.size(); ++i) refuseOverlap(*tensorOf(target), arguments[i].toValue(), !readsElsewhere(name));
+    for (const auto& [keyword, argument] : keywords) {
+        if (!isOut || keyword != "out") refuseOverlap(*tensorOf(target), argument.toValue(), !readsElsewhere(name));
+    }
+}
+
 Value inDType(const Value& value, tensor::DType dtype, std::string_view operation) {
     const Tensor& tensor = value.tensor();
     if (tensor.dtype() == dtype) return value;
-    if (tensor::isFloating(tensor.dtype()) && !tensor::isFloating(dtype)) {
+    if (!tensor::canCast(tensor.dtype(), dtype)) {
         fail(std::string(operation) + ": result type " + std::string(tensor::name(tensor.dtype())) + " can't be cast to the desired output type " +
              std::string(tensor::name(dtype)));
     }
@@ -216,7 +293,7 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
     const OperatorCall called(graph::ExprKind::CallFunction, function, arguments, keywords);
     switch (linkOf(called, nullptr, base->isContiguous())) {
         case Link::None: return Var(withOwnMemory(result, call));
-        case Link::Same: return Var(Value(*base));
+        case Link::Same: return mayGiveItself(called) ? arguments.front() : Var(Value(*base));
         case Link::View:
         case Link::Parts: return Var(asView(result, *base, function, call, std::nullopt));
         default: break;
@@ -226,6 +303,8 @@ Var callAtOnce(const Function& function, const std::vector<Var>& arguments, cons
     if (form == operators::ViewForm::Converted && copies && copies->kind() == Var::Kind::Value && copies->value().kind() == tensor::ValueKind::Bool && copies->toBool()) {
         return Var(withOwnMemory(result, call));
     }
+    const bool isItself = mayGiveItself(called) && result.isTensor() && result.tensor().storage() == base->storage() && result.tensor().dtype() == base->dtype();
+    if (isItself) return arguments.front();
     return Var(operators::keepsOrder(form) ? asView(result, *base, function, call, std::nullopt) : result);
 }
 
@@ -236,6 +315,7 @@ Var writeAtOnce(const Function& function, const std::vector<Var>& arguments, con
     const Tensor* memory = tensorOf(target);
     if (!memory) throw TraceError(TraceErrorKind::Type, "only a tensor can be changed in place, not " + target.toValue().typeText());
     checkWritable(*memory, function.display);
+    checkOverlap(function, target, arguments, keywords);
     Keywords named = keywords;
     std::erase_if(named, [](const auto& entry) { return entry.first == "out"; });
     const std::string op = out == keywords.end() ? std::string(function.op) : functionalOverload({std::string(function.domain), std::string(function.op), 0}, arguments);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "core/graph/memory.h"
 #include "core/trace/at_once.h"
@@ -17,6 +16,7 @@ using tensor::Value;
 
 namespace {
 
+constexpr Function kAlias{"alias", "alias", "alias"};
 constexpr const char* kMayShare = "shares memory with a tensor that was changed in place, or not: that depends on layouts or types which only a run knows";
 
 bool sameGeometry(const Tensor& a, const Tensor& b) {
@@ -67,6 +67,7 @@ void Memory::clear() {
     m_packed.clear();
     m_undo.clear();
     m_changed.clear();
+    m_reformed.clear();
     m_serial = 0;
 }
 
@@ -286,6 +287,7 @@ Var Memory::call(OperatorCall call) {
     CellPtr target;  // before anything else: it may be a value that becomes a node
     if (out != call.keywords.end()) target = cellOf(out->second);
     else if (link == Link::Write || link == Link::Reform) target = cellOf(call.arguments.at(0));
+    if (target && link != Link::Reform) checkOverlap(call, target, out != call.keywords.end() ? &out->second : &call.arguments.front());
     for (Var& argument : call.arguments) argument = current(argument);
     for (auto& [name, argument] : call.keywords) argument = current(argument);
     if (out != call.keywords.end()) return writeOut(std::move(call), target);
@@ -318,23 +320,28 @@ Var Memory::writeOut(OperatorCall call, const CellPtr& target) {
     return result;
 }
 
-/// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was.
+/// unsqueeze_ and the like: from now on all names of the tensor mean a view of what it was. It is recorded as that view, under
+/// the name that the program gave it: what is cut out of the tensor as it was finds it as it was.
 Var Memory::reform(OperatorCall call, const CellPtr& target) {
     refresh(target);
     const operators::Traits& traits = operators::traitsOf(call.domain, call.op);
     const std::string display = call.display;
     if (!keepsMemory(traits)) refuse(target->node, "is given another memory by " + display + ": not supported");
+    call.op = operators::outOfPlaceName(call.op);
     if (target->slot) refuse(target->node, "is a tensor of a module, whose shape " + display + " would change: not supported");
+    if (mayBeSameObject(target)) refuse(target->node, "is given another shape by " + display + ", and may be the same tensor as one that is read by another name: not supported");
     const Var result = record(call);
     if (!result.isProxy()) return result;
     OperatorCall view = call;
-    view.op = operators::outOfPlaceName(call.op);
-    view.display = view.target = operators::outOfPlaceName(graph::withoutOverload(call.op));
+    view.display = view.target = graph::withoutOverload(call.op);
     CellPtr cell = makeCell(result.node());
     cell->base = target;
     cell->baseVersion = target->version;
     cell->cut = std::make_shared<const Cut>(Cut{std::move(view), {}, {}});
     cell->overlaps = target->overlaps;
+    cell->isReform = true;
+    m_undo.emplace_back(m_tracer.recordedExprs(), [this] { m_reformed.pop_back(); });
+    m_reformed.push_back(target);
     if (isPacked(target->node) && operators::keepsOrder(traits.form)) markPacked(result.node());
     std::vector<NodeId> names;
     for (const auto& [node, known] : m_cells) {
@@ -343,6 +350,28 @@ Var Memory::reform(OperatorCall call, const CellPtr& target) {
     for (const NodeId node : names) bind(node, cell);
     bind(result.node(), cell);
     return result;
+}
+
+/// `contiguous` of what is contiguous gives the very tensor, and so do calls that give their argument: another shape of the one
+/// would be that of the other.
+bool Memory::mayBeSameObject(const CellPtr& cell) const {
+    const auto isSame = [](const Cell& view, const CellPtr& base) {
+        if (std::ranges::any_of(view.perhaps, [&](const auto& entry) { return !base || entry.first == base; })) return true;
+        return view.base && (!base || view.base == base) && view.cut && !view.cut->positions && (mayGiveItself(view.cut->call) || view.cut->call.op == kAlias.op);
+    };
+    return isSame(*cell, nullptr) || std::ranges::any_of(m_cells, [&](const auto& entry) { return entry.second && isSame(*entry.second, cell); });
+}
+
+/// A body must not give a tensor from outside another shape: its caller would have to see that.
+void Memory::checkReforms(const Mark& mark, const std::vector<NodeId>& inputs) const {
+    constexpr const char* kWhat = "is given another shape in place inside of a called module or a branch, which who calls it would see: not supported";
+    for (std::size_t i = mark.reforms; i < m_reformed.size(); ++i) {
+        if (m_reformed[i]->serial <= mark.serial) refuse(m_reformed[i]->node, kWhat);
+    }
+    for (const NodeId input : inputs) {
+        const CellPtr cell = findCell(input);
+        if (cell && cell->isReform) refuse(input, kWhat);
+    }
 }
 
 void Memory::checkWritable(const Cell& cell, const std::string& operation) const {
@@ -403,7 +432,6 @@ void Memory::share(const Var& view, const Var& base, bool same) {
     CellPtr cell = findCell(view.node());
     if (!cell) cell = makeCell(view.node());
     if (same && !cell->base) {
-        constexpr Function kAlias{"alias", "alias", "alias"};
         cell->cut = std::make_shared<const Cut>(Cut{OperatorCall(graph::ExprKind::CallFunction, kAlias, {base}, {}), {}, {}});
         cell->base = known;
         cell->baseVersion = known->version;
@@ -467,6 +495,7 @@ void Memory::noteView(const OperatorCall& call, const CellPtr& base, const Var& 
 // --- bodies ---------------------------------------------------------------------------------------------------------
 
 Memory::Effects Memory::effectsSince(const Mark& mark, const std::vector<NodeId>& inputs, const Var& result) {
+    checkReforms(mark, inputs);
     Effects effects;
     std::vector<CellPtr> changed;
     for (std::size_t i = mark.changes; i < m_changed.size(); ++i) {

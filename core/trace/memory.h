@@ -47,6 +47,7 @@ Var putBack(const Cut& cut, const Var& base, const Var& value);
 /// The beginning of a body: of a called module, or a branch.
 struct MemoryMark {
     std::size_t changes = 0;
+    std::size_t reforms = 0;
     std::uint64_t serial = 0;
 };
 
@@ -91,7 +92,7 @@ class Memory {
     struct Cell;
     using CellPtr = std::shared_ptr<Cell>;
     using Mark = MemoryMark;
-    Mark mark() const { return {m_changed.size(), m_serial}; }
+    Mark mark() const { return {m_changed.size(), m_reformed.size(), m_serial}; }
     /// What a body has done to what is older than it.
     struct Effects {
         std::vector<std::pair<std::size_t, Var>> inputs;  ///< index of an input that was written, and what it is at the end
@@ -115,6 +116,7 @@ class Memory {
         int version = 0;
         int baseVersion = 0;
         bool overlaps = false;           ///< several elements may be one place in memory
+        bool isReform = false;           ///< the base's own tensor in another shape
         std::string stale;               ///< why it cannot be known any more
         std::shared_ptr<const Slot> slot;
         std::uint64_t serial = 0;
@@ -145,6 +147,9 @@ class Memory {
     Var write(OperatorCall call, const CellPtr& target);
     Var writeOut(OperatorCall call, const CellPtr& target);
     Var reform(OperatorCall call, const CellPtr& target);
+    bool mayBeSameObject(const CellPtr& cell) const;
+    void checkReforms(const Mark& mark, const std::vector<graph::NodeId>& inputs) const;
+    void checkOverlap(const OperatorCall& call, const CellPtr& target, const Var* written);
     void checkWritable(const Cell& cell, const std::string& operation) const;
     void set(const CellPtr& cell, graph::NodeId node);
     void wrote(const CellPtr& target, graph::NodeId node);
@@ -161,6 +166,7 @@ class Memory {
     std::unordered_map<const tensor::Storage*, tensor::Tensor> m_rawWritten;
     std::unordered_set<graph::NodeId> m_packed;
     std::vector<CellPtr> m_changed;
+    std::vector<CellPtr> m_reformed;  ///< as they were before
     std::uint64_t m_serial = 0;
     std::vector<std::pair<std::size_t, std::function<void()>>> m_undo;  ///< by the number of exprs there were
 };

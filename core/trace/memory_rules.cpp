@@ -82,6 +82,13 @@ Link linkOfDropout(const OperatorCall& call) {
 
 }  // namespace
 
+bool mayGiveItself(const OperatorCall& call) {
+    const Traits& traits = traitsOf(call);
+    const std::string_view name = graph::withoutOverload(call.op);
+    return traits.form == ViewForm::Contiguous || traits.form == ViewForm::Converted || traits.opClass == OpClass::Dropout || name == "requires_grad_" ||
+           name == "unchecked_cast";
+}
+
 bool keepsAll(const OperatorCall& call) {
     const Traits& traits = traitsOf(call);
     if (traits.opClass == OpClass::GetAttr) return call.arguments.size() > 1 && linkOfAttribute(call) == Link::Same;

@@ -23,6 +23,8 @@ enum class Link : std::uint8_t {
 /// in row-major order.
 Link linkOf(const OperatorCall& call, const Tracer* tracer, bool isPacked);
 
+/// The result may be the very tensor that the call is given, and not another one that shows its memory.
+bool mayGiveItself(const OperatorCall& call);
 /// Of a view: all elements as they are (detach).
 bool keepsAll(const OperatorCall& call);
 /// Of a view: several elements may be one place in memory (expand), so that PyTorch refuses to write to it.

@@ -6,6 +6,7 @@
 #include "core/trace/at_once.h"
 #include "core/trace/error.h"
 #include "core/trace/memory.h"
+#include "core/trace/overloads.h"
 #include "core/trace/tracer.h"
 
 namespace sonde::trace {
@@ -47,7 +48,10 @@ const Var* writtenBy(const Function& function, const std::vector<Var>& arguments
     return (effect.writes || effect.reforms) && !arguments.empty() ? &arguments.front() : nullptr;
 }
 
-Var call(graph::ExprKind kind, const Function& function, std::vector<Var> arguments, Keywords keywords) {
+Var call(graph::ExprKind kind, const Function& called, std::vector<Var> arguments, Keywords keywords) {
+    const std::string op = resolvedOverload(called, arguments, keywords);
+    Function function = called;
+    function.op = op;
     Tracer* tracer = findTracer(arguments, keywords);
     if (tWritesAsValues) {
         if (!tracer) return evaluateAtOnce(function, arguments, keywords);

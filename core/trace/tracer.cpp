@@ -363,6 +363,9 @@ class ModuleCallable final : public graph::Callable {
             std::vector<Var> in;
             for (const Value& argument : arguments) in.emplace_back(m_isProgram ? copied(argument) : argument);
             const Var result = m_forward(in);
+            for (std::size_t i = 0; i < in.size() && !m_isProgram; ++i) {
+                if (isReformed(in[i].value(), arguments[i])) return base::runError("an argument is given another shape in place: a module that runs on values cannot do that in a graph");
+            }
             return std::vector<Value>{result.toValue()};
         } catch (...) {
             return base::runError(TraceError::ofCurrentException().message());
@@ -370,6 +373,10 @@ class ModuleCallable final : public graph::Callable {
     }
 
   private:
+    static bool isReformed(const Value& now, const Value& before) {
+        return now.isTensor() && before.isTensor() && (now.tensor().shape() != before.tensor().shape() || now.tensor().strides() != before.tensor().strides());
+    }
+
     /// Nothing uses the inputs of a whole program after it: it may write to copies.
     static Value copied(const Value& value) {
         if (!value.isTensor() || value.tensor().dtype() == tensor::DType::String) return value;

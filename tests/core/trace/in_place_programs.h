@@ -313,6 +313,80 @@ inline const std::vector<Program>& programs() {
              z.withItem(Var::slice(1, 3), in[0][Var::slice(0, 2)]);
              return z;
          }, {0, 1, 2, 0}},
+        {"another shape in place, a view from before read", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             const Var v = c[Var::slice(0, 2)];
+             c.method("unsqueeze_", {0}, {});
+             return nn::cat({v, nn::view(c, {4})}, 0);
+         }, {1, 2, 1, 2, 3, 4}, kAll | kCustom},
+        {"another shape in place, then written, a view from before read", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             const Var v = c[Var::slice(0, 2)];
+             c.method("unsqueeze_", {0}, {});
+             add_(c, 1);
+             return v;
+         }, {2, 3}, kAll | kCustom},
+        {"turned in place, then cut", tensor4(), [](Custom&, In in) {
+             const Var m = nn::view(clone(in[0]), {2, 2});
+             m.method("t_");
+             return m[0];
+         }, {1, 3}, kAll | kCustom},
+        {"turned in place, then written", tensor4(), [](Custom&, In in) {
+             const Var m = nn::view(clone(in[0]), {2, 2});
+             const Var r = m[0];
+             m.method("t_");
+             add_(m, 1);
+             return r;
+         }, {2, 3}, kAll | kCustom},
+        {"turned in place, a part written, the base read", tensor4(), [](Custom&, In in) {
+             const Var b = clone(in[0]);
+             const Var m = nn::view(b, {2, 2});
+             m.method("transpose_", {0, 1}, {});
+             mul_(m[0], 0);
+             return b;
+         }, {0, 2, 0, 4}, kAll | kCustom},
+        {"turned in place, the base written", tensor4(), [](Custom&, In in) {
+             const Var b = clone(in[0]);
+             const Var m = nn::view(b, {2, 2});
+             m.method("transpose_", {0, 1}, {});
+             add_(b, 1);
+             return m;
+         }, {2, 4, 3, 5}, kAll | kCustom},
+        {"squeezed in place, then a part written", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             const Var u = nn::unsqueeze(c, 0), d = u[0];
+             u.method("squeeze_", {0}, {}, "squeeze_.dim");
+             mul_(u[Var::slice(0, 2)], 0);
+             return d;
+         }, {0, 0, 3, 4}, kAll | kCustom},
+        {"a view written after its base got another shape", tensor4(), [](Custom&, In in) {
+             const Var c = in[0] * 1;
+             const Var v = nn::view(c, {2, 2});
+             c.method("unsqueeze_", {0}, {});
+             mul_(v[0], 0);
+             return c + 0;
+         }, {0, 0, 3, 4}, kAll | kCustom},
+        {"an argument gets another shape inside of a call", tensor4(), [](Custom& self, In in) {
+             const Var c = nn::view(clone(in[0]), {2, 2});
+             self.at("turning").call({c}, {});
+             return c[0];
+         }, {1, 3}, kEager},
+        {"another name of the same tensor gets another shape", tensor4(), [](Custom&, In in) {
+             const Var c = nn::view(clone(in[0]), {2, 2});
+             nn::contiguous(c).method("t_");
+             return c[0];
+         }, {1, 3}, kEager},
+        {"halves of one tensor", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             add_(c[Var::slice(0, 2)], c[Var::slice(2, 4)]);
+             return c;
+         }, {4, 6, 3, 4}},
+        {"elements of one list", tensor4(), [](Custom&, In in) {
+             const Var c = clone(in[0]);
+             const Var parts = nn::chunk(c, 4, 0);
+             for (int i = 3; i > 0; --i) add_(parts[i], parts[i - 1]);
+             return c;
+         }, {1, 3, 5, 7}},
     };
     return list;
 }
@@ -324,6 +398,10 @@ inline std::shared_ptr<Custom> moduleOf(const Program& program) {
         return in[0] * 2;
     }));
     net->addChild("identity", custom("Same", [](Custom&, In in) { return in[0]; }));
+    net->addChild("turning", custom("Turning", [](Custom&, In in) {
+        in[0].method("t_");
+        return in[0] * 2;
+    }));
     net->addBuffer("buffer", tensor::Tensor::of<float>({4}, {100, 100, 100, 100}));
     return net;
 }

@@ -92,6 +92,10 @@ class TestInPlace : public QObject {
             const auto valid = graph->validate();
             QVERIFY2(valid.has_value(), valid ? "" : valid.error().text().c_str());
             result = ran(graph, program.input, why);
+            // Read as PyTorch runs it, it means the same.
+            auto pure = std::make_shared<graph::InternalGraph>(*graph);
+            std::string refusal;
+            if (!result.empty() && passes::removeInplace(*pure)) check(program, tracer, ran(pure, program.input, refusal), refusal + " after remove-inplace");
         }
         check(program, tracer, result, why);
     }
@@ -129,6 +133,7 @@ class TestInPlace : public QObject {
             trace::ModulePathTracer tracer;
             tracer.addLeafClass("Child");
             tracer.addLeafClass("Same");
+            tracer.addLeafClass("Turning");
             auto graph = tracer.trace(net);
             if (!graph) why = graph.error().text();
             return graph ? *graph : nullptr;
