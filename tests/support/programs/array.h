@@ -17,10 +17,37 @@ namespace sonde::test::programs {
 
 using Ints = std::vector<std::int64_t>;
 
-/// What PyTorch refuses, too.
+/// Not a program: PyTorch refuses it, or what it does is not modelled.
 struct Invalid : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
+/// PyTorch raises, and whoever runs the program must not give values.
+struct Raises : Invalid {
+    using Invalid::Invalid;
+};
+
+/// Element types, each promoted by those behind it.
+enum class Type : std::uint8_t { Int64, Float16, Float32, Float64 };
+
+inline Type promoted(Type a, Type b) { return std::max(a, b); }
+
+/// The number as an element holds it: the nearest one, halves to even; integers are cut off.
+inline double rounded(Type type, double value) {
+    if (std::isnan(value)) throw Invalid("not a number");  // what functions make of it is not modelled
+    switch (type) {
+        case Type::Float64: return value;
+        case Type::Float32: return static_cast<double>(static_cast<float>(value));
+        case Type::Int64:
+            if (!(std::abs(value) < 1e15)) throw Invalid("no integer");
+            return std::trunc(value);
+        case Type::Float16: break;
+    }
+    if (!std::isfinite(value) || value == 0) return value;
+    // 11 bits, fewer below 2^-14; from 65520 on infinite.
+    const int exponent = std::max(std::ilogb(value), -14) - 10;
+    const double nearest = std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+    return std::abs(nearest) > 65504 ? std::copysign(INFINITY, value) : nearest;
+}
 
 inline std::int64_t product(const Ints& shape) { return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>()); }
 
@@ -43,17 +70,19 @@ void forEachIndex(const Ints& shape, Visit&& visit) {
     }
 }
 
-/// A tensor of floats: a window on memory that others may share.
+/// A tensor: a window on memory that others may share.
 struct Array {
-    std::shared_ptr<std::vector<float>> memory;
+    std::shared_ptr<std::vector<double>> memory;
     std::int64_t offset = 0;
     Ints shape;
     Ints strides;
+    Type type = Type::Float32;
     bool isLayoutKnown = true;  ///< false: which strides PyTorch gives it is not modelled, so whether reshape copies is not known
 
-    static Array dense(Ints shape) {
+    static Array dense(Ints shape, Type type = Type::Float32) {
         Array made;
-        made.memory = std::make_shared<std::vector<float>>(static_cast<std::size_t>(product(shape)), 0.0F);
+        made.type = type;
+        made.memory = std::make_shared<std::vector<double>>(static_cast<std::size_t>(product(shape)), 0.0);
         made.strides = denseStrides(shape);
         made.shape = std::move(shape);
         return made;
@@ -61,13 +90,14 @@ struct Array {
 
     std::int64_t rank() const { return static_cast<std::int64_t>(shape.size()); }
     std::int64_t count() const { return product(shape); }
-    float& at(const Ints& index) const {
+    double& at(const Ints& index) const {
         std::int64_t place = offset;
         for (std::size_t d = 0; d < index.size(); ++d) place += index[d] * strides[d];
         return (*memory)[static_cast<std::size_t>(place)];
     }
-    std::vector<float> values() const {
-        std::vector<float> all;
+    void set(const Ints& index, double value) const { at(index) = rounded(type, value); }
+    std::vector<double> values() const {
+        std::vector<double> all;
         forEachIndex(shape, [&](const Ints& index) { all.push_back(at(index)); });
         return all;
     }
@@ -101,13 +131,15 @@ struct Array {
     }
 };
 
-inline Array copied(const Array& x) {
-    Array made = Array::dense(x.shape);
+inline Array copied(const Array& x, Type type) {
+    Array made = Array::dense(x.shape, type);
     std::size_t next = 0;
-    forEachIndex(x.shape, [&](const Ints& index) { (*made.memory)[next++] = x.at(index); });
+    forEachIndex(x.shape, [&](const Ints& index) { (*made.memory)[next++] = rounded(type, x.at(index)); });
     made.isLayoutKnown = x.isLayoutKnown && x.isContiguous();
     return made;
 }
+
+inline Array copied(const Array& x) { return copied(x, x.type); }
 
 // Views.
 
@@ -256,21 +288,34 @@ inline Ints broadcastShape(const Ints& a, const Ints& b) {
     return shape;
 }
 
-using Unary = std::function<float(float)>;
-using Binary = std::function<float(float, float)>;
+using Unary = std::function<double(double)>;
+using Binary = std::function<double(double, double)>;
 
-inline Array mapped(const Array& x, const Unary& function) {
-    Array made = copied(x);
-    for (float& each : *made.memory) each = function(each);
+/// A tensor with a number: fractions make integers float32.
+inline Type typeWithNumber(const Array& x) { return x.type == Type::Int64 ? Type::Float32 : x.type; }
+
+/// Tensors of no dimensions count only if the others are of a lower kind: integers.
+inline Type typeOf(const Array& a, const Array& b) {
+    const auto isFloat = [](const Array& x) { return x.type != Type::Int64; };
+    if ((a.rank() == 0) == (b.rank() == 0)) return promoted(a.type, b.type);
+    const Array &whole = a.rank() == 0 ? b : a, &one = a.rank() == 0 ? a : b;
+    return isFloat(one) && !isFloat(whole) ? one.type : whole.type;
+}
+
+inline Array mapped(const Array& x, Type type, const Unary& function) {
+    Array made = copied(x, type);
+    for (double& each : *made.memory) each = rounded(type, function(each));
     return made;
 }
+inline Array mapped(const Array& x, const Unary& function) { return mapped(x, x.type, function); }
 
 inline Array combined(const Array& a, const Array& b, const Binary& function) {
     const Ints shape = broadcastShape(a.shape, b.shape);
+    const Type type = typeOf(a, b);
     const Array left = expanded(a, shape), right = expanded(b, shape);
-    Array made = Array::dense(shape);
+    Array made = Array::dense(shape, type);
     std::size_t next = 0;
-    forEachIndex(shape, [&](const Ints& index) { (*made.memory)[next++] = function(left.at(index), right.at(index)); });
+    forEachIndex(shape, [&](const Ints& index) { (*made.memory)[next++] = rounded(type, function(rounded(type, left.at(index)), rounded(type, right.at(index)))); });
     made.isLayoutKnown = a.isLayoutKnown && b.isLayoutKnown && a.isContiguous() && b.isContiguous();
     return made;
 }
@@ -279,12 +324,13 @@ inline Array summed(const Array& x, std::int64_t d) {
     const std::size_t at = x.dim(d);
     Ints shape = x.shape;
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(at));
-    Array made = Array::dense(shape);
+    Array made = Array::dense(shape, x.type);
     forEachIndex(x.shape, [&](Ints index) {
-        const float value = x.at(index);
+        const double value = x.at(index);
         index.erase(index.begin() + static_cast<std::ptrdiff_t>(at));
         made.at(index) += value;
     });
+    for (double& each : *made.memory) each = rounded(x.type, each);
     made.isLayoutKnown = x.isLayoutKnown && x.isContiguous();
     return made;
 }
@@ -300,13 +346,15 @@ inline Array joined(const std::vector<Array>& parts, std::int64_t d) {
         other[at] = shape[at];
         if (other != shape) throw Invalid("cat of different shapes");
     }
-    Array made = Array::dense(shape);
+    Type type = parts.front().type;
+    for (const Array& part : parts) type = promoted(type, part.type);
+    Array made = Array::dense(shape, type);
     std::int64_t start = 0;
     for (const Array& part : parts) {
         forEachIndex(part.shape, [&](Ints index) {
-            const float value = part.at(index);
+            const double value = part.at(index);
             index[at] += start;
-            made.at(index) = value;
+            made.set(index, value);
         });
         start += part.shape[at];
         made.isLayoutKnown = made.isLayoutKnown && part.isContiguous() && part.isLayoutKnown;
@@ -320,18 +368,68 @@ inline void checkWritable(const Array& x) {
     if (x.overlapsItself()) throw Invalid("more than one element of the written-to tensor refers to a single memory location");
 }
 
-inline void apply(const Array& x, const Unary& function) {
-    checkWritable(x);
-    forEachIndex(x.shape, [&](const Ints& index) { x.at(index) = function(x.at(index)); });
+/// The result of arithmetic goes into a tensor of the same kind.
+inline void checkCast(Type from, Type to) {
+    if (from != Type::Int64 && to == Type::Int64) throw Raises("result type can't be cast to the desired output type");
 }
 
-/// x = function(x, other) in place; other is broadcast to x.
-inline void apply(const Array& x, const Array& other, const Binary& function) {
+/// x = function(x) in place, computed in a type that x must be able to take.
+inline void apply(const Array& x, Type type, const Unary& function) {
     checkWritable(x);
-    const bool isSame = x.memory == other.memory && x.offset == other.offset && x.shape == other.shape && x.strides == other.strides;
-    if (x.memory == other.memory && !isSame) throw Invalid("the written-to tensor and an argument share memory");
+    checkCast(type, x.type);
+    forEachIndex(x.shape, [&](const Ints& index) { x.set(index, rounded(type, function(rounded(type, x.at(index))))); });
+}
+inline void apply(const Array& x, const Unary& function) { apply(x, x.type, function); }
+
+/// No gaps between the elements, and none twice.
+inline bool isDense(const Array& x) {
+    std::vector<std::int64_t> places;
+    forEachIndex(x.shape, [&](const Ints& index) { places.push_back(&x.at(index) - x.memory->data()); });
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        if (places[i] != places[i - 1] + 1) return false;
+    }
+    return true;
+}
+
+/// The writer may read the very elements that it writes, or others. PyTorch raises at a part of them if neither tensor has gaps;
+/// else what it gives depends on the order of its loops.
+inline void checkOverlap(const Array& x, const Array& other) {
+    if (x.memory != other.memory) return;
+    std::vector<std::int64_t> written, read;
+    forEachIndex(x.shape, [&](const Ints& index) { written.push_back(&x.at(index) - x.memory->data()); });
+    forEachIndex(other.shape, [&](const Ints& index) { read.push_back(&other.at(index) - other.memory->data()); });
+    if (x.shape == other.shape && written == read) return;
+    const bool meets = std::any_of(read.begin(), read.end(), [&](std::int64_t place) { return std::find(written.begin(), written.end(), place) != written.end(); });
+    if (!meets) return;
+    if (isDense(x) && isDense(other)) throw Raises("some elements of the input tensor and the written-to tensor refer to a single memory location");
+    throw Invalid("the written-to tensor and an argument share memory");
+}
+
+/// x = function(x, other) in place, computed in `type`; other is broadcast to x.
+inline void apply(const Array& x, const Array& other, Type type, const Binary& function) {
+    checkWritable(x);
+    checkCast(type, x.type);
+    checkOverlap(x, other);
     const Array values = expanded(copied(other), x.shape);
-    forEachIndex(x.shape, [&](const Ints& index) { x.at(index) = function(x.at(index), values.at(index)); });
+    forEachIndex(x.shape, [&](const Ints& index) { x.set(index, rounded(type, function(rounded(type, x.at(index)), rounded(type, values.at(index))))); });
+}
+/// As arithmetic does it.
+inline void apply(const Array& x, const Array& other, const Binary& function) { apply(x, other, typeOf(x, other), function); }
+/// The number where the mask, a tensor of its own, is above 0.
+inline void fillWhere(const Array& x, const Array& mask, double number) {
+    checkWritable(x);
+    const Array values = expanded(copied(mask), x.shape);
+    forEachIndex(x.shape, [&](const Ints& index) {
+        if (values.at(index) > 0) x.set(index, number);
+    });
+}
+/// The elements of other, in x's type.
+inline void assign(const Array& x, const Array& other, bool readsNumberFirst = false) {
+    checkWritable(x);
+    if (!readsNumberFirst) checkOverlap(x, other);
+    const Array values = expanded(copied(other), x.shape);
+    forEachIndex(x.shape, [&](const Ints& index) { x.set(index, values.at(index)); });
 }
 
 }  // namespace sonde::test::programs

@@ -5,7 +5,8 @@
 
 #include "tests/support/programs/interpreter.h"
 
-/// Random programs, each of which PyTorch would run: what the interpreter refuses is not taken in.
+/// Random programs, each of which PyTorch would run: what the interpreter refuses is not taken in. Some end with a statement
+/// that PyTorch raises at.
 namespace sonde::test::programs {
 
 inline std::vector<Array> inputsFor(const Program& program, std::uint64_t seed) {
@@ -14,7 +15,7 @@ inline std::vector<Array> inputsFor(const Program& program, std::uint64_t seed) 
     for (const Ints& shape : program.inputs) {
         Array input = Array::dense(shape);
         // Halves are exact, and so are sums and products of a few of them.
-        for (float& each : *input.memory) each = static_cast<float>(static_cast<std::int64_t>(engine() % 17) - 8) / 2;
+        for (double& each : *input.memory) each = static_cast<double>(static_cast<std::int64_t>(engine() % 17) - 8) / 2;
         inputs.push_back(std::move(input));
     }
     return inputs;
@@ -36,6 +37,7 @@ class Generator {
     };
 
     std::int64_t pick(std::int64_t count) { return static_cast<std::int64_t>(m_engine() % static_cast<std::uint64_t>(count)); }
+    Type someType() { return static_cast<Type>(pick(4)); }
     bool chance(int percent) { return pick(100) < percent; }
     std::string fresh() { return "v" + std::to_string(m_count++); }
     std::int64_t between(std::int64_t low, std::int64_t high) { return low + pick(high - low + 1); }
@@ -65,22 +67,33 @@ class Generator {
         if (!chance(20)) tryAdd(scope, Statement{fresh(), "clone", {scope.names.front()}, {}, {}, {}, {}});
         const std::int64_t count = between(3, 12);
         for (std::int64_t i = 0; i < count; ++i) addStatement(scope);
+        made.raises = chance(15) && addRaising(scope);
+        // What raises is not dead code: what it would have written is read.
+        if (made.raises) made.results.push_back(scope.statements.back().operands.front());
         for (std::int64_t i = between(1, 3); i > 0; --i) made.results.push_back(any(scope));
         made.statements = std::move(scope.statements);
         return made;
     }
 
+    /// The tensors with the shapes that they have now.
+    static std::vector<std::pair<std::shared_ptr<Array>, Array>> objectsOf(const Scope& scope) {
+        std::vector<std::pair<std::shared_ptr<Array>, Array>> objects;
+        for (const auto& [name, array] : scope.variables) objects.emplace_back(array, *array);
+        return objects;
+    }
+
     /// Runs the statement in the scope; if PyTorch takes it, it belongs to the program.
     bool tryAdd(Scope& scope, Statement statement) {
-        Arrays before;
-        for (const auto& [name, array] : scope.variables) before[name] = array;
+        const Arrays before = scope.variables;
+        const std::vector<std::pair<std::shared_ptr<Array>, Array>> objects = objectsOf(scope);
         try {
             Interpreter::run(statement, scope.variables);
             for (const auto& [name, array] : scope.variables) {
                 if (array->count() > 512 || array->rank() > 5) throw Invalid("too large");
             }
         } catch (const Invalid&) {
-            scope.variables = std::move(before);
+            scope.variables = before;
+            for (const auto& [object, was] : objects) *object = was;
             return false;
         }
         if (!statement.result.empty() && std::find(scope.names.begin(), scope.names.end(), statement.result) == scope.names.end()) {
@@ -99,6 +112,32 @@ class Generator {
                                               : compound(scope);
             if (!statement.operation.empty() && tryAdd(scope, std::move(statement))) return;
         }
+    }
+
+    /// A statement at which the program ends with an error.
+    bool addRaising(Scope& scope) {
+        for (int attempt = 0; attempt < 40; ++attempt) {
+            Statement statement = chance(70) ? write(scope) : required(scope);
+            Arrays variables = scope.variables;
+            try {
+                Interpreter::run(statement, variables);
+                return false;  // it has written
+            } catch (const Raises&) {
+                statement.result.clear();
+                scope.statements.push_back(std::move(statement));
+                return true;
+            } catch (const Invalid&) {
+                continue;
+            }
+        }
+        return false;
+    }
+
+    /// A module that runs on values where the trace cannot know them, and whose result nobody reads.
+    Statement required(Scope& scope) {
+        Statement made{fresh(), "require", {any(scope)}, {}, {}, {}, {}};
+        made.number = number();
+        return made;
     }
 
     std::int64_t someDim(const Array& x, std::int64_t extra = 0) {
@@ -182,7 +221,12 @@ class Generator {
         const Array& x = *scope.variables.at(name);
         Statement made{chance(25) ? fresh() : "", "", {name}, {}, {}, {}, {}};
         const std::string& other = any(scope);
-        switch (pick(16)) {
+        // Other shapes mostly where they are seen: tracers refuse them inside of calls.
+        switch (pick(chance(scope.depth == 0 ? 50 : 10) ? 20 : 16)) {
+            case 16: made.operation = "t_"; break;
+            case 17: made.operation = "unsqueeze_"; made.integers = {someDim(x, 1)}; break;
+            case 18: made.operation = "squeeze_"; made.integers = {someDim(x)}; break;
+            case 19: made.operation = "transpose_"; made.integers = {someDim(x), someDim(x)}; break;
             case 0: case 1: made.operation = "add_"; made.number = number(); break;
             case 2: case 3: made.operation = "add_"; made.operands.push_back(other); break;
             case 4: made.operation = "sub_"; made.operands.push_back(other); break;
@@ -192,7 +236,7 @@ class Generator {
             case 8: made.operation = "fill_"; made.number = number(); break;
             case 9: case 10: made.operation = "copy_"; made.operands.push_back(other); break;
             case 11: made.operation = "masked_fill_"; made.operands.push_back(other); made.number = number(); break;
-            case 12: made.operation = "setmask"; made.result.clear(); made.number = number(); break;
+            case 12: made.operation = x.rank() > 0 ? "setmask" : "zero_"; made.result.clear(); if (x.rank() > 0) made.number = number(); break;
             default:
                 made.operation = "setitem";
                 made.result.clear();
@@ -208,7 +252,8 @@ class Generator {
         const Array& x = *scope.variables.at(name);
         Statement made{fresh(), "", {name}, {}, {}, {}, {}};
         const std::string& other = any(scope);
-        switch (pick(12)) {
+        switch (pick(14)) {
+            case 12: case 13: made.operation = "to"; made.integers = {static_cast<std::int64_t>(someType())}; break;
             case 0: case 1: made.operation = "clone"; break;
             case 2: case 3: made.operation = "add"; made.number = number(); break;
             case 4: made.operation = "add"; made.operands.push_back(other); break;
@@ -223,27 +268,34 @@ class Generator {
         return made;
     }
 
+    /// A copy of all that operands hold, shared as it is shared, under other names.
+    static Arrays copiesOf(const Scope& scope, const std::vector<std::string>& operands, const std::vector<std::string>& parameters) {
+        Arrays copies;
+        std::map<const void*, std::shared_ptr<std::vector<double>>> memory;
+        std::map<const Array*, std::shared_ptr<Array>> objects;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            const std::shared_ptr<Array>& array = scope.variables.at(operands[i]);
+            std::shared_ptr<Array>& object = objects[array.get()];
+            if (!object) {
+                object = std::make_shared<Array>(*array);
+                auto& copy = memory[array->memory.get()];
+                if (!copy) copy = std::make_shared<std::vector<double>>(*array->memory);
+                object->memory = copy;
+            }
+            copies[parameters[i]] = object;
+        }
+        return copies;
+    }
+
     /// Some statements in a function of some variables.
     Function function(const Scope& outer, const std::vector<std::string>& operands, std::int64_t most) {
         Function made;
         Scope inside;
         inside.depth = outer.depth + 1;
-        // What the inside does to memory must not be done yet: it works on a copy of all of it, shared as it is shared.
-        std::map<const void*, std::shared_ptr<std::vector<float>>> memory;
-        std::map<const Array*, std::shared_ptr<Array>> objects;
-        for (std::size_t i = 0; i < operands.size(); ++i) {
-            const std::shared_ptr<Array>& array = outer.variables.at(operands[i]);
-            std::shared_ptr<Array>& object = objects[array.get()];
-            if (!object) {
-                object = std::make_shared<Array>(*array);
-                auto& copy = memory[array->memory.get()];
-                if (!copy) copy = std::make_shared<std::vector<float>>(*array->memory);
-                object->memory = copy;
-            }
-            made.parameters.push_back(fresh());
-            inside.names.push_back(made.parameters.back());
-            inside.variables[made.parameters.back()] = object;
-        }
+        for (std::size_t i = 0; i < operands.size(); ++i) made.parameters.push_back(fresh());
+        // What the inside does to memory must not be done yet.
+        inside.names = made.parameters;
+        inside.variables = copiesOf(outer, operands, made.parameters);
         for (std::int64_t i = between(1, most); i > 0; --i) addStatement(inside);
         made.result = any(inside);
         made.statements = std::move(inside.statements);
@@ -252,6 +304,7 @@ class Generator {
 
     Statement compound(Scope& scope) {
         if (scope.depth >= 2) return {};
+        if (chance(6)) return required(scope);
         Statement made{fresh(), "", {}, {}, {}, {}, {}};
         for (std::int64_t i = between(1, 2); i > 0; --i) made.operands.push_back(any(scope));
         const std::int64_t kind = pick(10);
@@ -291,20 +344,16 @@ class Generator {
     bool givesOneShape(const Scope& scope, const Statement& branch) {
         std::vector<Array> results;
         for (const Function& function : branch.functions) {
-            Arrays inside;
-            std::map<const void*, std::shared_ptr<std::vector<float>>> memory;
-            for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-                inside[function.parameters[i]] = std::make_shared<Array>(*scope.variables.at(branch.operands[i]));
-                Array& array = *inside[function.parameters[i]];
-                auto& copy = memory[array.memory.get()];
-                if (!copy) copy = std::make_shared<std::vector<float>>(*array.memory);
-                array.memory = copy;
+            Arrays inside = copiesOf(scope, branch.operands, function.parameters);
+            try {
+                Interpreter::run(function.statements, inside);
+            } catch (const Invalid&) {
+                return false;  // on what it is given now
             }
-            Interpreter::run(function.statements, inside);
             results.push_back(*inside.at(function.result));
         }
         const Array &a = results.front(), &b = results.back();
-        return a.shape == b.shape && a.strides == b.strides && a.isLayoutKnown == b.isLayoutKnown;
+        return a.shape == b.shape && a.strides == b.strides && a.type == b.type && a.isLayoutKnown == b.isLayoutKnown;
     }
 
     std::mt19937_64 m_engine;
@@ -342,7 +391,9 @@ inline bool isValid(const Program& program) {
     if (!detail::isWellFormed(program.statements, std::move(inputs), program.results)) return false;
     try {
         Interpreter::run(program, inputsFor(program, program.seed));
-        return true;
+        return !program.raises;
+    } catch (const Raises&) {
+        return program.raises;
     } catch (const Invalid&) {
         return false;
     }

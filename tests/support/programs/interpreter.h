@@ -56,23 +56,31 @@ class Interpreter {
         if (writes) write(statement, *x, variables);
         std::shared_ptr<Array> result;
         // In-place methods give the tensor itself, and so does contiguous() of what is contiguous.
-        if (writes || op == "alias" || (op == "contiguous" && x->isLayoutKnown && x->isContiguous())) result = x;
+        const bool isSame = op == "contiguous" && x->isLayoutKnown && x->isContiguous();
+        if (writes || op == "alias" || isSame) result = x;
+        else if (op == "require") result = required(statement, *x);
         else if (op == "if" || op == "cond" || op == "call") result = callOf(statement, variables);
         else result = std::make_shared<Array>(valueOf(statement, *x, variables));
         if (!statement.result.empty()) variables[statement.result] = std::move(result);
     }
 
   private:
+    /// A module that raises unless the sum is large enough; else a copy.
+    static std::shared_ptr<Array> required(const Statement& statement, const Array& x) {
+        if (!(total(x) > *statement.number)) throw Raises("the sum is too small");
+        return std::make_shared<Array>(copied(x));
+    }
+
     static std::shared_ptr<Array> read(const Arrays& variables, const std::string& name) {
         const auto found = variables.find(name);
         if (found == variables.end()) throw Invalid("no variable " + name);
         return found->second;
     }
 
-    static float total(const Array& x) {
-        float sum = 0;
+    static double total(const Array& x) {
+        double sum = 0;
         forEachIndex(x.shape, [&](const Ints& index) { sum += x.at(index); });
-        return sum;
+        return rounded(x.type, sum);
     }
 
     /// if, cond: the first operand's sum decides. All operands are arguments.
@@ -90,9 +98,10 @@ class Interpreter {
         const std::string& op = statement.operation;
         const Ints& n = statement.integers;
         const auto other = [&] { return *read(variables, statement.operands.at(1)); };
-        const float number = static_cast<float>(statement.number.value_or(0));
+        const double number = statement.number.value_or(0);
         if (op == "detach") return x;
         if (op == "clone") return copied(x);
+        if (op == "to") return copied(x, static_cast<Type>(n.at(0)));
         if (op == "narrow") return sliced(x, n.at(0), n.at(1), n.at(1) + n.at(2), 1);
         if (op == "select") return selected(x, n.at(0), n.at(1));
         if (op == "getitem") return indexed(x, statement.index);
@@ -110,16 +119,17 @@ class Interpreter {
         if (op == "expand_as") return expanded(x, other().shape);
         if (op == "diagonal") return diagonalOf(x);
         if (op == "chunk" || op == "split" || op == "unbind") return partOf(op, x, n);
-        if (op == "add") return statement.operands.size() > 1 ? combined(x, other(), std::plus<>()) : mapped(x, [=](float v) { return v + number; });
+        if (op == "add") return statement.operands.size() > 1 ? combined(x, other(), std::plus<>()) : mapped(x, typeWithNumber(x), [=](double v) { return v + number; });
         if (op == "sub") return combined(x, other(), std::minus<>());
-        if (op == "mul") return mapped(x, [=](float v) { return v * number; });
-        if (op == "neg") return mapped(x, [](float v) { return -v; });
-        if (op == "relu") return mapped(x, [](float v) { return v > 0 ? v : 0.0F; });
-        if (op == "maximum") return combined(x, other(), [](float a, float b) { return std::max(a, b); });
-        if (op == "where") return combined(x, other(), [](float a, float b) { return a > 0 ? a : b; });
+        if (op == "mul") return mapped(x, typeWithNumber(x), [=](double v) { return v * number; });
+        if (op == "neg") return mapped(x, [](double v) { return -v; });
+        if (op == "relu") return mapped(x, [](double v) { return v > 0 ? v : 0.0; });
+        if (op == "maximum") return combined(x, other(), [](double a, double b) { return std::max(a, b); });
+        if (op == "where" && x.type != other().type) throw Invalid("where of two types");
+        if (op == "where") return combined(x, other(), [](double a, double b) { return a > 0 ? a : b; });
         if (op == "sum") return summed(x, n.at(0));
         if (op == "cat") return joined({x, other()}, n.at(0));
-        if (op == "zeros_like") return mapped(x, [](float) { return 0.0F; });
+        if (op == "zeros_like") return mapped(x, [](double) { return 0.0; });
         throw Invalid("unknown operation " + op);
     }
 
@@ -139,24 +149,25 @@ class Interpreter {
 
     static void write(const Statement& statement, Array& x, const Arrays& variables) {
         const std::string& op = statement.operation;
-        const float number = static_cast<float>(statement.number.value_or(0));
+        const double number = statement.number.value_or(0);
         const bool isTensor = statement.operands.size() > 1;
         const auto other = [&] { return *read(variables, statement.operands.at(1)); };
-        const auto second = [](float, float b) { return b; };
-        if (op == "add_") isTensor ? apply(x, other(), std::plus<>()) : apply(x, [=](float v) { return v + number; });
+        if (op == "add_") isTensor ? apply(x, other(), std::plus<>()) : apply(x, typeWithNumber(x), [=](double v) { return v + number; });
         else if (op == "sub_") apply(x, other(), std::minus<>());
-        else if (op == "mul_") apply(x, [=](float v) { return v * number; });
-        else if (op == "neg_") apply(x, [](float v) { return -v; });
-        else if (op == "relu_") apply(x, [](float v) { return v > 0 ? v : 0.0F; });
-        else if (op == "zero_") apply(x, [](float) { return 0.0F; });
-        else if (op == "fill_") apply(x, [=](float) { return number; });
-        else if (op == "clamp_") apply(x, [](float v) { return std::clamp(v, -3.0F, 3.0F); });
-        else if (op == "copy_") apply(x, other(), second);
-        else if (op == "masked_fill_") apply(x, other(), [=](float a, float b) { return b > 0 ? number : a; });
-        else if (op == "setmask") apply(x, [=](float v) { return v > 0 ? number : v; });
+        else if (op == "mul_") apply(x, typeWithNumber(x), [=](double v) { return v * number; });
+        else if (op == "neg_") apply(x, [](double v) { return -v; });
+        else if (op == "relu_") apply(x, [](double v) { return v > 0 ? v : 0.0; });
+        else if (op == "zero_") apply(x, [](double) { return 0.0; });
+        else if (op == "fill_") apply(x, [=](double) { return number; });
+        else if (op == "clamp_") apply(x, typeWithNumber(x), [](double v) { return std::clamp(v, -3.0, 3.0); });
+        else if (op == "copy_") assign(x, other());
+        else if (op == "masked_fill_") fillWhere(x, other(), number);
+        else if (op == "setmask") apply(x, [=](double v) { return v > 0 ? number : v; });
         else if (op == "unsqueeze_") x = unsqueezed(x, statement.integers.at(0));
+        else if (op == "squeeze_") x = squeezed(x, statement.integers.at(0));
+        else if (op == "transpose_") x = transposed(x, statement.integers.at(0), statement.integers.at(1));
         else if (op == "t_") x = turned(x);
-        else if (op == "setitem") isTensor ? apply(indexed(x, statement.index), other(), second) : apply(indexed(x, statement.index), [=](float) { return number; });
+        else if (op == "setitem") isTensor ? assign(indexed(x, statement.index), other(), other().rank() == 0) : apply(indexed(x, statement.index), [=](double) { return number; });
         else throw Invalid("unknown operation " + op);
     }
 };

@@ -6,12 +6,28 @@
 #include "core/nn/module.h"
 #include "core/trace/custom_cond.h"
 #include "core/trace/record.h"
+#include "tests/support/programs/array.h"
 #include "tests/support/programs/program.h"
 
 /// Programs as modules of Sonde, written as a user writes a forward: methods of tensors, operators, assignments, branches.
 namespace sonde::test::programs {
 
 using nn::Var;
+
+/// Ends the run unless the sum of what it is given is large enough.
+class RequireModule final : public nn::Module {
+  public:
+    explicit RequireModule(double least) : m_least(least) {}
+    std::string className() const override { return "Require"; }
+    std::vector<trace::ForwardParameter> signature() const override { return {{"x", {}, false, true}}; }
+    Var forward(std::span<const Var> in) override {
+        if (!(in[0].method("sum") > Var(m_least)).toBool()) throw std::runtime_error("the sum is too small");
+        return in[0].method("clone");
+    }
+
+  private:
+    double m_least;
+};
 
 class ProgramModule final : public nn::Module {
   public:
@@ -57,7 +73,8 @@ class ProgramModule final : public nn::Module {
 
     void addChildren(const std::vector<Statement>& statements) {
         for (const Statement& each : statements) {
-            if (each.operation == "call") add("call_" + each.result, std::make_shared<ProgramModule>(each.functions.front()));
+            if (each.operation == "require") add("require_" + each.result, std::make_shared<RequireModule>(*each.number));
+            else if (each.operation == "call") add("call_" + each.result, std::make_shared<ProgramModule>(each.functions.front()));
             else if (each.operation == "if") add("branch_" + each.result, std::make_shared<ProgramModule>(each));
             else for (const Function& function : each.functions) addChildren(function.statements);
         }
@@ -85,7 +102,8 @@ class ProgramModule final : public nn::Module {
         std::vector<Var> in;
         for (const std::string& operand : statement.operands) in.push_back(variables.at(operand));
         Var result;
-        if (op == "call") result = use("call_" + statement.result).call(in, {});
+        if (op == "require") result = use("require_" + statement.result).call(in, {});
+        else if (op == "call") result = use("call_" + statement.result).call(in, {});
         else if (op == "if") result = use("branch_" + statement.result).call(in, {});
         else if (op == "cond") result = condition(statement, in);
         else if (op.ends_with('_') || op == "setitem" || op == "setmask") result = write(statement, in);
@@ -111,6 +129,12 @@ class ProgramModule final : public nn::Module {
         return parts.size() == 1 ? parts.front() : Var::tuple(std::move(parts));
     }
 
+    /// Numbers of c10::ScalarType.
+    static std::int64_t scalarType(Type type) {
+        constexpr std::int64_t kNumbers[] = {4, 5, 6, 7};
+        return kNumbers[static_cast<std::size_t>(type)];
+    }
+
     static Var integers(const Statement& statement) {
         std::vector<Var> items(statement.integers.begin(), statement.integers.end());
         return Var::list(std::move(items));
@@ -130,6 +154,7 @@ class ProgramModule final : public nn::Module {
         if (op == "select") return x.method(op, {n[0], n[1]}, {}, "select.int");
         if (op == "transpose") return x.method(op, {n[0], n[1]}, {}, "transpose.int");
         if (op == "view" || op == "reshape" || op == "permute" || op == "expand") return x.method(op, {integers(statement)}, {});
+        if (op == "to") return x.method(op, {scalarType(static_cast<Type>(n[0]))}, {}, "to.dtype").method("clone");
         if (op == "flatten") return torch("flatten.using_ints", "flatten", {x});
         if (op == "squeeze") return x.method(op, {n[0]}, {}, "squeeze.dim");
         if (op == "unsqueeze") return x.method(op, {n[0]}, {});
@@ -157,6 +182,9 @@ class ProgramModule final : public nn::Module {
         if (op == "setitem") return x.withItem(indexOf(statement), in.size() > 1 ? in[1] : number);
         if (op == "setmask") return x.withItem(x > Var(0), number);
         if (op == "masked_fill_") return x.method(op, {in[1] > Var(0), number}, {}, "masked_fill_.Scalar");
+        if (op == "unsqueeze_") return x.method(op, {statement.integers[0]}, {});
+        if (op == "squeeze_") return x.method(op, {statement.integers[0]}, {}, "squeeze_.dim");
+        if (op == "transpose_") return x.method(op, {statement.integers[0], statement.integers[1]}, {});
         if (op == "clamp_") return x.method(op, {-3.0, 3.0}, {});
         if (op == "copy_") return x.method(op, {in[1]}, {});
         if (in.size() > 1) return x.method(op, {in[1]}, {}, op + ".Tensor");

@@ -46,6 +46,7 @@ struct Program {
     std::vector<std::vector<std::int64_t>> inputs;  ///< shapes of in0, in1 …
     std::vector<Statement> statements;
     std::vector<std::string> results;
+    bool raises = false;  ///< PyTorch raises at a statement
 };
 
 namespace detail {
@@ -95,7 +96,7 @@ inline std::string text(const Program& program) {
     detail::print(out, program.statements, "");
     out << "return";
     for (const std::string& result : program.results) out << ' ' << result;
-    out << '\n';
+    out << (program.raises ? "\n(raises)\n" : "\n");
     return out.str();
 }
 
