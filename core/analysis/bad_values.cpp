@@ -11,7 +11,7 @@ using tensor::Tensor;
 
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;  ///< elements between two looks at the stop token
+constexpr std::int64_t kCountPiece = 1 << 16;  ///< elements between two looks at the stop token
 
 template <typename T>
 bool isBad(const T& element) {
@@ -28,8 +28,8 @@ bool isBad(const std::complex<double>& element) { return !std::isfinite(element.
 template <typename Bad>
 std::vector<std::int64_t> collect(std::int64_t count, std::size_t most, const std::stop_token& stop, Bad&& bad) {
     std::vector<std::int64_t> found;
-    for (std::int64_t begin = 0; begin < count && !stop.stop_requested(); begin += kPiece) {
-        const std::int64_t end = std::min(count, begin + kPiece);
+    for (std::int64_t begin = 0; begin < count && !stop.stop_requested(); begin += kCountPiece) {
+        const std::int64_t end = std::min(count, begin + kCountPiece);
         for (std::int64_t i = begin; i < end && found.size() < most; ++i)
             if (bad(i)) found.push_back(i);
         if (found.size() >= most) break;

@@ -22,8 +22,6 @@ using tensor::Tensor;
 
 namespace {
 
-bool isStored(const Expr& expr) { return expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr; }
-
 StoredSum sizeOf(DType dtype, std::int64_t elements) {
     const auto bits = static_cast<std::int64_t>(tensor::bitsInFile(dtype));
     const std::int64_t bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;

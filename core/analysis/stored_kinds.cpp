@@ -39,7 +39,6 @@ struct Use {
     }
 };
 
-bool isStored(const Expr& expr) { return expr.kind == ExprKind::Constant || expr.kind == ExprKind::GetAttr; }
 bool isCall(const Expr& expr) { return !expr.bodies.empty() && expr.op.name.empty(); }
 
 bool isStatisticName(std::string_view name) {
@@ -70,9 +69,9 @@ bool isMask(const tensor::Tensor& tensor) {
     return second.has_value();
 }
 
-class Finder {
+class KindFinder {
   public:
-    explicit Finder(const InternalGraph& graph)
+    explicit KindFinder(const InternalGraph& graph)
         : m_graph(graph), m_use(graph.nodeCount()), m_isFixed(graph.nodeCount(), false), m_order(graph.recursiveOrder(graph.mainId())) {
         m_becomes.resize(graph.nodeCount());
     }
@@ -181,6 +180,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<std::optional<StoredKind>> storedKinds(const InternalGraph& graph) { return Finder(graph).find(); }
+std::vector<std::optional<StoredKind>> storedKinds(const InternalGraph& graph) { return KindFinder(graph).find(); }
 
 }  // namespace sonde::analysis

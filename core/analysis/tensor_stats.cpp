@@ -11,43 +11,43 @@ using tensor::Tensor;
 
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;  ///< elements between two looks at the stop token
+constexpr std::int64_t kStatsPiece = 1 << 16;  ///< elements between two looks at the stop token
 
-/// The element as the number that statistics are made of.
+/// The element as the asNumber that statistics are made of.
 template <typename T>
-double number(const T& element) {
+double asNumber(const T& element) {
     return static_cast<double>(static_cast<float>(element));
 }
 template <>
-double number(const float& element) { return element; }
+double asNumber(const float& element) { return element; }
 template <>
-double number(const double& element) { return element; }
+double asNumber(const double& element) { return element; }
 template <>
-double number(const std::int32_t& element) { return element; }
+double asNumber(const std::int32_t& element) { return element; }
 template <>
-double number(const std::uint32_t& element) { return element; }
+double asNumber(const std::uint32_t& element) { return element; }
 template <>
-double number(const std::int64_t& element) { return static_cast<double>(element); }
+double asNumber(const std::int64_t& element) { return static_cast<double>(element); }
 template <>
-double number(const std::uint64_t& element) { return static_cast<double>(element); }
+double asNumber(const std::uint64_t& element) { return static_cast<double>(element); }
 template <>
-double number(const std::complex<float>& element) { return std::abs(element); }
+double asNumber(const std::complex<float>& element) { return std::abs(element); }
 template <>
-double number(const std::complex<double>& element) { return std::abs(element); }
+double asNumber(const std::complex<double>& element) { return std::abs(element); }
 
 template <typename T, typename Visit>
 void visitContiguous(const Tensor& tensor, const std::stop_token& stop, Visit&& visit) {
     const T* data = tensor.data<T>();
-    for (std::int64_t begin = 0; begin < tensor.numel() && !stop.stop_requested(); begin += kPiece) {
-        const std::int64_t end = std::min(tensor.numel(), begin + kPiece);
-        for (std::int64_t i = begin; i < end; ++i) visit(number(data[i]));
+    for (std::int64_t begin = 0; begin < tensor.numel() && !stop.stop_requested(); begin += kStatsPiece) {
+        const std::int64_t end = std::min(tensor.numel(), begin + kStatsPiece);
+        for (std::int64_t i = begin; i < end; ++i) visit(asNumber(data[i]));
     }
 }
 
 template <typename Visit>
 void visitSlowly(const Tensor& tensor, const std::stop_token& stop, Visit&& visit) {
     for (std::int64_t i = 0; i < tensor.numel(); ++i) {
-        if (i % kPiece == 0 && stop.stop_requested()) return;
+        if (i % kStatsPiece == 0 && stop.stop_requested()) return;
         visit(tensor.toDouble(i));
     }
 }

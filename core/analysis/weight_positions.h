@@ -27,4 +27,7 @@ WeightPosition weightPosition(const graph::Expr& expr, std::size_t index, std::s
 /// and pad them to whole blocks. `dtype` is that of the stored tensor.
 std::int64_t weightsIn(const graph::Expr& expr, std::size_t index, tensor::DType dtype, std::int64_t elements);
 
+/// Whether the model file holds the value of `expr`.
+inline bool isStored(const graph::Expr& expr) { return expr.kind == graph::ExprKind::Constant || expr.kind == graph::ExprKind::GetAttr; }
+
 }  // namespace sonde::analysis

@@ -46,7 +46,7 @@ void spinUntil(F isDone) {
 
 /// The chunks [begin, end) that one thread begins with. Kernels of one model cut their work alike, so that a thread
 /// finds what it made before in its own cache. Who has finished takes from the end of somebody else's range.
-class Range {
+class ChunkRange {
   public:
     void set(std::uint32_t begin, std::uint32_t end) { m_bounds.store(pack(begin, end)); }
     bool takeFirst(std::size_t& chunk) {
@@ -98,7 +98,7 @@ struct ThreadPool::State {
     const std::function<void(std::size_t, std::size_t)>* body = nullptr;
     std::size_t count = 0;
     std::size_t grain = 1;
-    std::vector<Range> ranges;  ///< by thread; the caller is 0
+    std::vector<ChunkRange> ranges;  ///< by thread; the caller is 0
     std::atomic<bool> failed{false};
     std::exception_ptr failure;        ///< the first that a chunk threw
 
@@ -162,7 +162,7 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(std::size_t threads) : m_state(std::make_unique<State>()) {
     if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
     State* state = m_state.get();
-    state->ranges = std::vector<Range>(threads);
+    state->ranges = std::vector<ChunkRange>(threads);
     for (std::size_t i = 1; i < threads; ++i) state->workers.emplace_back([state, i] { state->work(i); });
 }
 

@@ -15,7 +15,7 @@ namespace sonde::document {
 
 namespace {
 
-bool recognises(std::span<const std::byte> head, const std::filesystem::path& path) {
+bool recognisesOnnx(std::span<const std::byte> head, const std::filesystem::path& path) {
     std::error_code code;
     const std::uintmax_t size = std::filesystem::file_size(path, code);
     return !code && io::looksLikeOnnx(head, static_cast<std::size_t>(size));
@@ -65,7 +65,7 @@ base::Result<std::shared_ptr<Document>> openOnnx(const std::filesystem::path& pa
 }  // namespace
 
 Format onnxFormat() {
-    return {"onnx", "ONNX", "ONNX models (.onnx), with their data files", {"onnx"}, recognises, openOnnx};
+    return {"onnx", "ONNX", "ONNX models (.onnx), with their data files", {"onnx"}, recognisesOnnx, openOnnx};
 }
 
 }  // namespace sonde::document

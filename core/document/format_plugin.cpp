@@ -21,15 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRebuild = "build it again with the headers and the compiler of this Sonde";
-
 base::Result<PluginEntry> chosenEntry(const std::vector<PluginEntry>& entries, const std::string& name, const std::string& location) {
     for (const PluginEntry& entry : entries) {
         if (entry.abi != SONDE_PLUGIN_ABI) {
-            return base::unreadable("the model was built for " + entry.abi + "; this is " SONDE_PLUGIN_ABI, location, kRebuild);
+            return base::unreadable("the model was built for " + entry.abi + "; this is " SONDE_PLUGIN_ABI, location, kRebuildHint);
         }
         if (entry.layout != nn::pluginLayout()) {
-            return base::unreadable("the model was built with other headers of the same version", location, kRebuild);
+            return base::unreadable("the model was built with other headers of the same version", location, kRebuildHint);
         }
     }
     if (name.empty()) return entries.front();
@@ -76,7 +74,7 @@ base::Result<void> checkAgreed(const NativeLibrary& library, const OpenOptions& 
                             "--allow-native agrees for this command; the window asks, and remembers it for this content (SHA-256 " + library.hash() + ")");
 }
 
-bool recognises(std::span<const std::byte> head, const fs::path& path) {
+bool recognisesPlugin(std::span<const std::byte> head, const fs::path& path) {
     constexpr std::string_view kMagic("\x7f" "ELF", 4);
     if (head.size() < kMagic.size() || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0) return false;
     const auto file = base::MappedFile::open(splitModelPath(path.string()).first);
@@ -157,7 +155,7 @@ std::pair<fs::path, std::string> splitModelPath(const std::string& model) {
 bool isNamedAsLibrary(const fs::path& path) { return path.filename().string().ends_with(".so"); }
 
 Format pluginFormat() {
-    return {"plugin", "C++ model", "models of one's own, compiled to a shared library with SONDE_MODEL (.so)", {"so"}, recognises, openPlugin,
+    return {"plugin", "C++ model", "models of one's own, compiled to a shared library with SONDE_MODEL (.so)", {"so"}, recognisesPlugin, openPlugin,
             true};
 }
 

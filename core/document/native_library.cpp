@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRebuild = "build it again with the headers and the compiler of this Sonde";
-
 class Descriptor {
   public:
     explicit Descriptor(int number) : m_number(number) {}
@@ -76,7 +74,7 @@ class Libraries {
         void* const handle = dlopen(("/proc/self/fd/" + std::to_string(kept)).c_str(), RTLD_NOW | RTLD_LOCAL);
         if (!handle) {
             const char* const why = dlerror();
-            const auto error = base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"), path.string(), kRebuild);
+            const auto error = base::unreadable("the library cannot be loaded: " + std::string(why ? why : "no reason given"), path.string(), kRebuildHint);
             ::close(kept);
             return error;
         }

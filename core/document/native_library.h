@@ -61,4 +61,7 @@ struct NativeRequest {
 /// agreed to before.
 std::optional<NativeRequest> nativeRequest(const std::string& model);
 
+/// What helps against a library that does not fit this program.
+inline constexpr const char* kRebuildHint = "build it again with the headers and the compiler of this Sonde";
+
 }  // namespace sonde::document

@@ -1,8 +1,8 @@
 #include "core/exec/file_check.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "core/exec/clock.h"
 #include "core/graph/source_files.h"
 #include "core/tensor/mapped_source.h"
 
@@ -11,10 +11,6 @@ namespace sonde::exec {
 namespace {
 
 constexpr std::int64_t kPauseNs = 20'000'000;
-
-std::int64_t nowNs() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// Files that a value's tensors are mapped from.
 void collect(const tensor::Value& value, std::vector<const base::MappedFile*>& files) {

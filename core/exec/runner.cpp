@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <chrono>
 #include <exception>
 
 #include "core/base/current_stop.h"
 #include "core/exec/block_cache.h"
 #include "core/exec/census.h"
+#include "core/exec/clock.h"
 #include "core/exec/file_check.h"
 #include "core/exec/plan_impl.h"
 #include "core/exec/prepared_cache.h"
@@ -22,10 +22,6 @@ using tensor::ValueKind;
 using tensor::ValueList;
 
 namespace {
-
-std::int64_t nowNs() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /// What is passed up when a run ends early without having failed.
 enum class Outcome : std::uint8_t { Finished, AllEndsReached, Failed };

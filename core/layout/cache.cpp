@@ -37,6 +37,8 @@ std::size_t bytesOf(const BoxLayout& layout) {
     return bytes;
 }
 
+}  // namespace
+
 /// The folder on disk: a file per layout, "checksum, layout" in bytes, named by its key.
 class DiskStore {
   public:
@@ -135,8 +137,6 @@ class DiskStore {
     std::atomic<std::uint64_t> m_serial{0};
     std::atomic<bool> m_measured{false};
 };
-
-}  // namespace
 
 class LayoutCache::Impl {
   public:

@@ -16,7 +16,7 @@ std::int64_t perGroup(std::int64_t channels, std::int64_t groups, const char* na
     return channels / groups;
 }
 
-std::string setting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.value().text(); }
+std::string convSetting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.value().text(); }
 
 /// Of a convolution [K, C / groups, kernel…], of a transposed one [C, K / groups, kernel…].
 tensor::Shape weightShape(std::int64_t in, std::int64_t out, const Ints& kernel, std::int64_t groups, bool transposed) {
@@ -48,12 +48,12 @@ ConvLayer::ConvLayer(std::string className, std::size_t axes, std::int64_t inCha
 
 std::string ConvLayer::extraText() const {
     const ConvOptions& options = m_options;
-    std::string text = std::to_string(m_inChannels) + ", " + std::to_string(m_outChannels) + setting("kernel_size", m_kernel) +
-                       setting("stride", options.stride.of(m_axes));
+    std::string text = std::to_string(m_inChannels) + ", " + std::to_string(m_outChannels) + convSetting("kernel_size", m_kernel) +
+                       convSetting("stride", options.stride.of(m_axes));
     if (options.padding.same) text += ", padding=same";
-    else if (options.padding.sizes.of(m_axes) != Ints(m_axes, 0)) text += setting("padding", options.padding.sizes.of(m_axes));
-    if (options.dilation.of(m_axes) != Ints(m_axes, 1)) text += setting("dilation", options.dilation.of(m_axes));
-    if (options.outputPadding.of(m_axes) != Ints(m_axes, 0)) text += setting("output_padding", options.outputPadding.of(m_axes));
+    else if (options.padding.sizes.of(m_axes) != Ints(m_axes, 0)) text += convSetting("padding", options.padding.sizes.of(m_axes));
+    if (options.dilation.of(m_axes) != Ints(m_axes, 1)) text += convSetting("dilation", options.dilation.of(m_axes));
+    if (options.outputPadding.of(m_axes) != Ints(m_axes, 0)) text += convSetting("output_padding", options.outputPadding.of(m_axes));
     if (options.groups != 1) text += ", groups=" + std::to_string(options.groups);
     if (!options.bias) text += ", bias=False";
     if (options.paddingMode != "zeros") text += ", padding_mode=" + options.paddingMode;

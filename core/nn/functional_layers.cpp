@@ -33,8 +33,6 @@ constexpr PerAxes kAdaptiveAvg{{"adaptive_avg_pool1d", "adaptive_avg_pool2d", "a
 constexpr PerAxes kAdaptiveMax{{"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"},
                                {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"}};
 
-Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(kernel.size()); }
-
 std::vector<Var> maxPoolArguments(std::size_t axes, const Var& x, const Sizes& kernel, const Sizes& stride, const Sizes& padding,
                                   const Sizes& dilation, bool ceilMode) {
     const Ints extents = kernel.of(axes);

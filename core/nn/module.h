@@ -61,4 +61,7 @@ struct Sizes {
     Ints of(std::size_t n) const { return values.size() == n ? values : repeated(values.empty() ? 0 : values.front(), n); }
 };
 
+/// A window moves by its own size unless a stride is given.
+inline Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(kernel.size()); }
+
 }  // namespace sonde::nn

@@ -6,11 +6,10 @@ namespace sonde::nn {
 
 namespace {
 
-Ints strideOr(const Sizes& stride, const Ints& kernel) { return stride.values.empty() ? kernel : stride.of(kernel.size()); }
-std::string setting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.toValue().text(); }
+std::string windowSetting(const char* name, const Var& value) { return std::string(", ") + name + '=' + value.toValue().text(); }
 
 std::string windowText(const Ints& kernel, const Ints& stride, const Ints& padding) {
-    return "kernel_size=" + Var(kernel).value().text() + setting("stride", stride) + setting("padding", padding);
+    return "kernel_size=" + Var(kernel).value().text() + windowSetting("stride", stride) + windowSetting("padding", padding);
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ Var MaxPool::forward(std::span<const Var> in) {
 }
 
 std::string MaxPool::extraText() const {
-    return windowText(m_kernel, m_stride, m_padding) + setting("dilation", m_dilation) + setting("ceil_mode", m_ceilMode);
+    return windowText(m_kernel, m_stride, m_padding) + windowSetting("dilation", m_dilation) + windowSetting("ceil_mode", m_ceilMode);
 }
 
 MaxUnpool::MaxUnpool(std::string className, std::size_t axes, const Sizes& kernel, const Sizes& stride, const Sizes& padding)
@@ -81,8 +80,8 @@ LPPool::LPPool(std::string className, std::size_t axes, double norm, const Sizes
 Var LPPool::forward(std::span<const Var> in) { return lpPool(m_kernel.size(), in[0], m_norm, m_kernel, m_stride, m_ceilMode); }
 
 std::string LPPool::extraText() const {
-    return "norm_type=" + Var(m_norm).value().text() + setting("kernel_size", m_kernel) + setting("stride", m_stride) +
-           setting("ceil_mode", m_ceilMode);
+    return "norm_type=" + Var(m_norm).value().text() + windowSetting("kernel_size", m_kernel) + windowSetting("stride", m_stride) +
+           windowSetting("ceil_mode", m_ceilMode);
 }
 
 AdaptivePool::AdaptivePool(std::string className, std::size_t axes, const Var& size)

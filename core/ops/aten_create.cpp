@@ -346,7 +346,7 @@ void defineMore(Registry& registry) {
 }
 
 /// one_hot(x, classes): 1 at x, 0 elsewhere.
-base::Result<void> oneHot(KernelContext& context) {
+base::Result<void> atenOneHot(KernelContext& context) {
     const Tensor& x = context.in(0);
     SONDE_ASSIGN(std::int64_t classes, intOf(context.value(1)));
     std::int64_t largest = -1;
@@ -409,7 +409,7 @@ void define_aten_create(Registry& registry) {
     defineMore(registry);
     add(registry, "tril(Tensor self, int diagonal=0) -> Tensor", "the lower triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, true); }, inferSame);
     add(registry, "triu(Tensor self, int diagonal=0) -> Tensor", "the upper triangle, 0 elsewhere", [](KernelContext& c) { return triangle(c, false); }, inferSame);
-    add(registry, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "1 at the class, 0 elsewhere", oneHot);
+    add(registry, "one_hot(Tensor self, int num_classes=-1) -> Tensor", "1 at the class, 0 elsewhere", atenOneHot);
 }
 
 }  // namespace sonde::ops

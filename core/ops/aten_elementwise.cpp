@@ -12,8 +12,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kEl = Category::Elementwise;
-constexpr auto kAct = Category::Activation;
 constexpr auto kLogic = Category::Logic;
 
 /// a∘b for a function of two doubles, broadcast; the result has the promoted dtype, at least floating point if asked.

@@ -13,8 +13,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kEl = Category::Elementwise;
-constexpr auto kMove = Category::Transform;
 using Ints = std::vector<std::int64_t>;
 using Complex = std::complex<double>;
 

@@ -25,7 +25,7 @@ std::vector<std::int64_t> beginnings(T u, std::int64_t extent, std::int64_t outp
     return result;
 }
 
-struct Axis {
+struct PoolAxis {
     std::int64_t extent = 1;
     std::int64_t kernel = 1;
     std::int64_t output = 1;
@@ -33,7 +33,7 @@ struct Axis {
 
 /// The largest number of each window of a plane and where it lies; not-a-number is larger than all.
 template <typename T>
-void poolPlane(const T* plane, const std::array<Axis, 3>& axes, const std::array<std::vector<std::int64_t>, 3>& begin, T* values, std::int64_t* places) {
+void poolPlane(const T* plane, const std::array<PoolAxis, 3>& axes, const std::array<std::vector<std::int64_t>, 3>& begin, T* values, std::int64_t* places) {
     const auto at = [&](std::int64_t d, std::int64_t h, std::int64_t w) { return (d * axes[1].extent + h) * axes[2].extent + w; };
     for (std::int64_t d0 : begin[0]) {
         for (std::int64_t h0 : begin[1]) {
@@ -61,7 +61,7 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
     if ((x.rank() != count + 1 && x.rank() != count + 2) || kernel.size() != count || output.size() != count) {
         e.fail(x.typeText() + " does not go with a window of " + std::to_string(count) + " axes");
     }
-    std::array<Axis, 3> axes;
+    std::array<PoolAxis, 3> axes;
     std::vector<std::int64_t> dims(x.shape().begin(), x.shape().end() - static_cast<std::ptrdiff_t>(count));
     std::int64_t planes = 1;
     for (std::int64_t extent : dims) planes *= extent;
@@ -85,7 +85,7 @@ EagerResult fractionalMaxPool(Eager& e, std::size_t count) {
             std::array<std::vector<std::int64_t>, 3> begin{{{0}, {0}, {0}}};
             for (std::size_t i = 0; i < count; ++i) {
                 // Of planes the first number is for the width, of volumes for the depth.
-                const Axis& axis = axes[3 - count + i];
+                const PoolAxis& axis = axes[3 - count + i];
                 begin[3 - count + i] = beginnings(static_cast<Number>(own[count == 2 ? 1 - i : i]), axis.extent, axis.output, axis.kernel);
             }
             poolPlane<T>(x.data<T>() + p * size, axes, begin, const_cast<T*>(values.data<T>()) + p * each, const_cast<std::int64_t*>(places.data<std::int64_t>()) + p * each);

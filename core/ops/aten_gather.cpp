@@ -11,7 +11,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kTensor = Category::Tensor;
 using kernels::Reduction;
 using Ints = std::vector<std::int64_t>;
 

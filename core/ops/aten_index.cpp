@@ -32,14 +32,14 @@ base::Result<void> inferIndexSelect(InferContext& context) {
     return {};
 }
 
-base::Result<void> gather(KernelContext& context) {
+base::Result<void> atenGather(KernelContext& context) {
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.value(1)));
     SONDE_ASSIGN(const std::size_t axis, axisOf(dim, context.in(0).rank()));
     SONDE_TRY(checkFromStart(context.in(2), context.in(0).rank() == 0 ? 1 : context.in(0).dim(axis)));
     return kernels::gatherElements(context, context.in(0), context.in(2), axis);
 }
 
-base::Result<void> inferGather(InferContext& context) {
+base::Result<void> inferAtenGather(InferContext& context) {
     setLike(context, 0, context.in(2).shape);
     return {};
 }
@@ -292,7 +292,7 @@ void add(Registry& registry, std::string_view schema, std::string_view summary, 
 
 void define_aten_index(Registry& registry) {
     add(registry, "index_select(Tensor self, int dim, Tensor index) -> Tensor", "slices of x by number", Category::Tensor, indexSelect, inferIndexSelect);
-    add(registry, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", "y[i][j] = x[index[i][j]][j]", Category::Tensor, gather, inferGather);
+    add(registry, "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", "y[i][j] = x[index[i][j]][j]", Category::Tensor, atenGather, inferAtenGather);
     add(registry, "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", "x[i, j, …] with tensors or masks as indices", Category::Tensor, index);
     for (std::string_view schema : {"index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
                                     "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor"}) {

@@ -12,9 +12,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kLayer = Category::Layer;
-constexpr auto kNorm = Category::Normalization;
-constexpr auto kRed = Category::Reduction;
 using Ints = std::vector<std::int64_t>;
 
 // ---- Transformer layers

@@ -12,7 +12,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kLayer = Category::Layer;
 using Ints = std::vector<std::int64_t>;
 
 /// beta·c + alpha·product; c is left out entirely if beta is 0.

@@ -83,7 +83,7 @@ base::Result<void> runDirection(KernelContext& context, const Layout& layout, co
 
 /// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first). A single sequence [T,I] has
 /// states without the batch's axis.
-base::Result<void> recurrent(KernelContext& context, Cell cell) {
+base::Result<void> runRecurrent(KernelContext& context, Cell cell) {
     if (!context.value(0).isTensor() || !context.value(2).isListLike()) return opError("a recurrent layer expects a tensor and a list of weights");
     Tensor x = context.in(0);
     tensor::ValueList states = context.value(1).isListLike() ? context.value(1).items() : tensor::ValueList{context.value(1)};
@@ -159,7 +159,7 @@ base::Result<void> recurrent(KernelContext& context, Cell cell) {
 }
 
 void add(Registry& registry, std::string_view schema, std::string_view summary, Cell cell) {
-    OpDef def = atenRow(schema, summary, Category::Layer, [cell](KernelContext& context) { return recurrent(context, cell); });
+    OpDef def = atenRow(schema, summary, Category::Layer, [cell](KernelContext& context) { return runRecurrent(context, cell); });
     for (Formal& input : def.inputs) input.tensorOnly = false;
     registry.add(std::move(def));
 }

@@ -18,9 +18,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kTensor = Category::Tensor;
-constexpr auto kShape = Category::Shape;
-constexpr auto kMove = Category::Transform;
 
 using Ints = std::vector<std::int64_t>;
 
@@ -170,7 +167,7 @@ EagerResult tensorSplit(Eager& e) {
 }
 
 /// y[.., w, .., i] = x[.., w·step + i, ..]: all windows of a size along a dimension, as a last one.
-EagerResult unfold(Eager& e) {
+EagerResult unfoldAxis(Eager& e) {
     const Tensor x = e.at(0);
     const std::int64_t size = e.integer(2), step = e.integer(3);
     if (x.rank() == 0) e.fail("a number has no windows");
@@ -255,7 +252,7 @@ EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
     return e.taken();
 }
 
-base::Result<void> inferPad(InferContext& context) {
+base::Result<void> inferAtenPad(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     if (dims && context.constant(1).isNone()) dims = unknownDims(dims->size());
     if (dims && !context.constant(1).isNone()) {
@@ -270,19 +267,19 @@ base::Result<void> inferPad(InferContext& context) {
 }
 
 void definePads(Registry& registry) {
-    registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferPad));
-    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferPad));
+    registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferAtenPad));
+    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferAtenPad));
     registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) {
         static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
         const std::int64_t mode = e.integer(2);
         return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
-    }, inferPad));
-    registry.add(eagerRow("_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove, [](Eager& e) { return pad(e, "circular", Value()); }, inferPad));
+    }, inferAtenPad));
+    registry.add(eagerRow("_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove, [](Eager& e) { return pad(e, "circular", Value()); }, inferAtenPad));
     for (std::string_view schema : {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); }, inferPad));
+        registry.add(eagerRow(schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); }, inferAtenPad));
     }
     for (std::string_view schema : {"replication_pad1d(Tensor self, int[2] padding) -> Tensor", "replication_pad2d(Tensor self, int[4] padding) -> Tensor", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); }, inferPad));
+        registry.add(eagerRow(schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); }, inferAtenPad));
     }
 }
 
@@ -500,7 +497,7 @@ void define_aten_shapes(Registry& registry) {
     defineScatters(registry);
     defineStacks(registry);
     defineTurns(registry);
-    registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor", "all windows along a dimension", kTensor, unfold));
+    registry.add(eagerRow("unfold(Tensor self, int dimension, int size, int step) -> Tensor", "all windows along a dimension", kTensor, unfoldAxis));
     for (std::string_view schema : {"as_strided(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor"}) {
         registry.add(eagerRow(schema, "a view by size and strides", kShape, asStrided));
     }

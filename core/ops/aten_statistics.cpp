@@ -16,7 +16,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kRed = Category::Reduction;
 
 std::vector<std::int64_t> signedAxes(const std::vector<std::size_t>& axes) { return {axes.begin(), axes.end()}; }
 
@@ -39,20 +38,20 @@ Moments moments(Eager& e, const Tensor& x, const std::vector<std::size_t>& axes,
 }
 
 /// How var and std are called: (self, unbiased), (self, dim, unbiased, keepdim), (self, dim, *, correction, keepdim).
-enum class Form : std::uint8_t { All, Dim, Correction };
+enum class VarianceForm : std::uint8_t { All, Dim, Correction };
 
-EagerResult varianceOf(Eager& e, Form form, bool root, bool withMean) {
+EagerResult varianceOf(Eager& e, VarianceForm form, bool root, bool withMean) {
     const Tensor x = e.at(0);
-    const std::size_t dims = 1, unbiasedAt = form == Form::All ? 1 : 2;
-    const std::vector<std::size_t> axes = form == Form::All ? [&] {
+    const std::size_t dims = 1, unbiasedAt = form == VarianceForm::All ? 1 : 2;
+    const std::vector<std::size_t> axes = form == VarianceForm::All ? [&] {
         std::vector<std::size_t> all(x.rank());
         std::iota(all.begin(), all.end(), 0);
         return all;
     }() : e.axes(dims, x.rank());
     double correction = 1;
-    if (form == Form::Correction) correction = e.has(2) ? e.number(2) : 1;
+    if (form == VarianceForm::Correction) correction = e.has(2) ? e.number(2) : 1;
     else correction = e.flag(unbiasedAt) ? 1 : 0;
-    Moments result = moments(e, x, axes, correction, form != Form::All && e.flag(3));
+    Moments result = moments(e, x, axes, correction, form != VarianceForm::All && e.flag(3));
     if (root) result.variance = e("sqrt", result.variance);
     if (!withMean) return result.variance;
     return std::vector<Value>{Value(result.variance), Value(result.mean)};
@@ -73,9 +72,9 @@ void defineVariances(Registry& registry) {
          "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor, Tensor)", "standard deviation and mean over axes", true, true},
     };
     for (const auto& row : rows) {
-        registry.add(eagerRow(row.all, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::All, row.root, row.withMean); }));
-        registry.add(eagerRow(row.dim, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::Dim, row.root, row.withMean); }));
-        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) { return varianceOf(e, Form::Correction, row.root, row.withMean); }));
+        registry.add(eagerRow(row.all, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::All, row.root, row.withMean); }));
+        registry.add(eagerRow(row.dim, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::Dim, row.root, row.withMean); }));
+        registry.add(eagerRow(row.correction, row.summary, kRed, [row](Eager& e) { return varianceOf(e, VarianceForm::Correction, row.root, row.withMean); }));
     }
 }
 
@@ -116,13 +115,13 @@ void defineDistances(Registry& registry) {
 
 // Along one line of an axis.
 
-struct Line {
+struct Lane {
     std::int64_t outer = 1, n = 1, inner = 1;
     std::int64_t count() const { return outer * inner; }
     std::int64_t at(std::int64_t line, std::int64_t i) const { return (line / inner * n + i) * inner + line % inner; }
 };
-Line lineOf(const Shape& shape, std::size_t axis) {
-    Line line;
+Lane lineOf(const Shape& shape, std::size_t axis) {
+    Lane line;
     for (std::size_t i = 0; i < shape.rank(); ++i) (i < axis ? line.outer : i > axis ? line.inner : line.n) *= shape[i];
     return line;
 }
@@ -133,7 +132,7 @@ std::pair<Tensor, Tensor> sorted(Eager& e, const Tensor& given, std::size_t axis
     const Tensor x = isTruth ? e.as(given, DType::UInt8) : given;
     Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
     Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
-    const Line line = lineOf(x.shape(), axis);
+    const Lane line = lineOf(x.shape(), axis);
     const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         std::vector<std::int64_t> order(static_cast<std::size_t>(line.n));
@@ -187,7 +186,7 @@ EagerResult median(Eager& e, bool skipMissing) {
     const std::int64_t n = flat.dim(axis);
     if (n == 0) e.fail("the median of nothing");
     auto [values, places] = sorted(e, flat, axis, false);
-    const Line line = lineOf(flat.shape(), axis);
+    const Lane line = lineOf(flat.shape(), axis);
     Shape shape = flat.shape();
     shape[axis] = 1;
     Tensor chosen = e.get(Tensor::allocate(DType::Int64, shape));
@@ -212,7 +211,7 @@ EagerResult modeOf(Eager& e) {
     const Tensor x = e.at(0);
     const std::size_t axis = e.axis(1, x.rank());
     auto [values, places] = sorted(e, x, axis, false);
-    const Line line = lineOf(x.shape(), axis);
+    const Lane line = lineOf(x.shape(), axis);
     if (line.n == 0) e.fail("the mode of nothing");
     Shape shape = x.shape();
     shape[axis] = 1;
@@ -276,7 +275,7 @@ EagerResult runningExtreme(Eager& e, bool largest) {
     const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
     Tensor values = e.get(Tensor::allocate(x.dtype(), x.shape()));
     Tensor places = e.get(Tensor::allocate(DType::Int64, x.shape()));
-    const Line line = lineOf(x.shape(), axis);
+    const Lane line = lineOf(x.shape(), axis);
     const bool done = tensor::dispatchNumbers(x.dtype(), [&](auto tag) {
         using T = typename decltype(tag)::type;
         for (std::int64_t l = 0; l < line.count(); ++l) {
@@ -307,7 +306,7 @@ EagerResult logCumulated(Eager& e) {
     const Tensor x = floating(e, e.at(0));
     const std::size_t axis = e.axis(1, std::max<std::size_t>(x.rank(), 1));
     Tensor y = e.get(e.get(wide(x)).clone());
-    const Line line = lineOf(x.shape(), axis);
+    const Lane line = lineOf(x.shape(), axis);
     double* v = y.mutableData<double>();
     for (std::int64_t l = 0; l < line.count(); ++l) {
         for (std::int64_t i = 1; i < line.n; ++i) {

@@ -26,7 +26,7 @@ base::Result<void> slice(KernelContext& context) {
     return give(context, std::move(view));
 }
 
-base::Result<void> inferSlice(InferContext& context) {
+base::Result<void> inferSliceView(InferContext& context) {
     if (!context.in(0).shape || context.constant(1).isNone()) return {};
     Dims dims = *context.in(0).shape;
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(1)));
@@ -178,7 +178,7 @@ void setOpenParts(InferContext& context, bool dropsAxis) {
 
 constexpr std::int64_t kMaxParts = 256;
 
-base::Result<void> inferSplit(InferContext& context, bool isChunk) {
+base::Result<void> inferSplitViews(InferContext& context, bool isChunk) {
     setOpenParts(context, false);
     if (!context.in(0).shape || context.constant(1).kind() != ValueKind::Int || context.constant(2).isNone()) return {};
     SONDE_ASSIGN(const std::int64_t dim, intOf(context.constant(2)));
@@ -229,7 +229,7 @@ base::Result<void> size(KernelContext& context) {
     return {};
 }
 
-base::Result<void> inferSize(InferContext& context) {
+base::Result<void> inferSizeQuery(InferContext& context) {
     TypeInfo type;
     type.kind = ValueKind::Tuple;
     if (context.in(0).shape) {
@@ -279,7 +279,7 @@ base::Result<void> inferNumel(InferContext& context) {
 }
 
 /// -1 keeps the extent.
-base::Result<void> inferExpand(InferContext& context) {
+base::Result<void> inferExpandView(InferContext& context) {
     const auto wanted = context.elements(1);
     const auto& from = context.in(0).shape;
     if (!wanted) {
@@ -396,18 +396,18 @@ void addView(Registry& registry, std::string_view schema, std::string_view summa
 }  // namespace
 
 void define_aten_views(Registry& registry) {
-    addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSlice);
+    addView(registry, "slice.Tensor(Tensor self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor", "x[.., start:end:step, ..]", slice, inferSliceView);
     addView(registry, "select.int(Tensor self, int dim, int index) -> Tensor", "x[.., index, ..]", select, inferSelect);
     addView(registry, "narrow(Tensor self, int dim, int start, int length) -> Tensor", "x[.., start:start+length, ..]", narrow, inferNarrow);
-    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along dimensions of size 1, without a copy", expand, inferExpand);
+    addView(registry, "expand(Tensor self, int[] size, *, bool implicit=False) -> Tensor", "x repeated along dimensions of size 1, without a copy", expand, inferExpandView);
     addView(registry, "expand_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", expand, inferLikeOther);
     addView(registry, "view_as(Tensor self, Tensor other) -> Tensor", "x in the shape of another tensor", viewAs, inferLikeOther, Category::Shape);
-    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in a number of parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplit(c, true); });
-    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplit(c, false); });
+    addView(registry, "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", "x in a number of parts", [](KernelContext& c) { return split(c, true); }, [](InferContext& c) { return inferSplitViews(c, true); });
+    addView(registry, "split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]", "x in parts of a size", [](KernelContext& c) { return split(c, false); }, [](InferContext& c) { return inferSplitViews(c, false); });
     addView(registry, "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]", "x in parts of given sizes", splitWithSizes, inferSplitWithSizes);
     addView(registry, "unbind.int(Tensor self, int dim=0) -> Tensor[]", "x without one dimension, part by part", unbind, inferUnbind);
-    addView(registry, "size(Tensor self) -> int[]", "all dimensions", size, inferSize, Category::Shape);
+    addView(registry, "size(Tensor self) -> int[]", "all dimensions", size, inferSizeQuery, Category::Shape);
     addView(registry, "size.int(Tensor self, int dim) -> int", "one dimension", sizeOf, inferSizeOf, Category::Shape);
     addView(registry, "dim(Tensor self) -> int", "number of dimensions", rankOf, inferRank, Category::Shape);
     addView(registry, "numel(Tensor self) -> int", "number of elements", numel, inferNumel, Category::Shape);

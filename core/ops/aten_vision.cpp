@@ -13,7 +13,6 @@ namespace sonde::ops {
 
 namespace {
 
-constexpr auto kMove = Category::Transform;
 using Ints = std::vector<std::int64_t>;
 
 Value intTensor(const Ints& numbers) { return Value(Tensor::of<std::int64_t>({static_cast<std::int64_t>(numbers.size())}, numbers)); }

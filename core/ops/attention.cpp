@@ -20,7 +20,7 @@ using kernels::AttentionCall;
 
 using tensor::Dim;
 
-struct Window {
+struct MaskWindow {
     bool causal = false;
     std::int64_t left = -1, right = -1;
 };
@@ -30,7 +30,7 @@ struct Bias {
     Tensor mask;  ///< in the type of the computation; −Inf for false
     std::vector<std::int64_t> strides;
     std::int64_t maskKeys = 0;
-    Window window;
+    MaskWindow window;
     std::int64_t past = 0;
     std::vector<std::int64_t> valid;  ///< keys of each batch that are no padding; empty: all
 

@@ -162,7 +162,7 @@ std::vector<Value> attentionResults(Eager& e, const std::pair<Tensor, Tensor>& a
 }
 
 /// query, key, value, bias, key_padding_mask, attention_bias, past_key, past_value.
-EagerResult multiHead(Eager& e) {
+EagerResult contribMultiHead(Eager& e) {
     if (e.has(8) || e.has(9)) e.fail("a past and present in one buffer are not known to this operator");
     Parts parts = partsOf(e, 3);
     AttentionMask mask = maskOf(e, 4, 5);
@@ -257,7 +257,7 @@ void define_contrib_attention(Registry& registry) {
     const auto outputs = [](Row row) { return row.out("output").out("present_key", Arity::Optional).out("present_value", Arity::Optional).out("qk", Arity::Optional); };
     registry.add(outputs(headRow("MultiHeadAttention", "softmax(scale·Q·Kᵀ + masks)·V by heads, with a past").optionalIn("bias", kContribFloats, "T").optionalIn("key_padding_mask", kInt32)
                      .optionalIn("attention_bias", kContribFloats, "T").optionalIn("past_key", kContribFloats, "T").optionalIn("past_value", kContribFloats, "T")
-                     .optionalIn("past_sequence_length", kInt32).optionalIn("cache_indirection", kInt32)).attrInt("unidirectional", 0).runs(eager(multiHead), inferMultiHead));
+                     .optionalIn("past_sequence_length", kInt32).optionalIn("cache_indirection", kInt32)).attrInt("unidirectional", 0).runs(eager(contribMultiHead), inferMultiHead));
     registry.add(outputs(headRow("DecoderMaskedMultiHeadAttention", "attention of one token, with a past").optionalIn("mask_index", kInt32).optionalIn("attention_bias", kContribFloats, "T")
                      .optionalIn("past_key", kContribFloats, "T").optionalIn("past_value", kContribFloats, "T").optionalIn("past_sequence_length", kInt32).optionalIn("beam_width", kInt32)
                      .optionalIn("cache_indirection", kInt32).optionalIn("bias", kContribFloats, "T")).attrInt("output_qk", 0).attrInt("past_present_share_buffer", 0)

@@ -9,7 +9,7 @@ namespace {
 
 /// FP4: sign, and one of eight sizes of a float with 2 bits of exponent and 1 of mantissa over 12 (bitsandbytes). NF4: the
 /// quantiles of the normal distribution, of QLoRA (arXiv:2305.14314), appendix E.
-constexpr float kNumbers[2][16] = {
+constexpr float kCodebook[2][16] = {
     {0.0F, 0.0625F / 12, 8.0F / 12, 1.0F, 4.0F / 12, 6.0F / 12, 2.0F / 12, 3.0F / 12, -0.0F, -0.0625F / 12, -8.0F / 12, -1.0F, -4.0F / 12, -6.0F / 12, -2.0F / 12, -3.0F / 12},
     {-1.0F, -0.6961928009986877F, -0.5250730514526367F, -0.39491748809814453F, -0.28444138169288635F, -0.18477343022823334F, -0.09105003625154495F, 0.0F,
      0.07958029955625534F, 0.16093020141124725F, 0.24611230194568634F, 0.33791524171829224F, 0.44070982933044434F, 0.5626170039176941F, 0.7229568362236023F, 1.0F}};
@@ -34,7 +34,7 @@ EagerResult bnb4Product(Eager& e) {
     const auto weight = [&](std::int64_t row, std::int64_t i) {
         const std::int64_t flat = row * k + i;
         const std::uint8_t byte = packed.data<std::uint8_t>()[flat / 2];
-        return kNumbers[kind][flat % 2 == 0 ? byte >> 4 : byte & 15] * factors.data<float>()[flat / block];
+        return kCodebook[kind][flat % 2 == 0 ? byte >> 4 : byte & 15] * factors.data<float>()[flat / block];
     };
     const kernels::PanelSource<float> source = [&](std::int64_t k0, std::int64_t kc, std::int64_t n0, std::int64_t nr, float* target) {
         for (std::int64_t i = 0; i < kc; ++i) {

@@ -54,7 +54,7 @@ EagerResult crop(Eager& e) {
     return e.get(x.sliced(2, window.top, window.height).sliced(3, window.left, window.width).contiguous());
 }
 
-base::Result<void> inferCrop(InferContext& context) {
+base::Result<void> inferEarlyCrop(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     if (dims && dims->size() == 4 && (*dims)[2].known() && (*dims)[3].known()) {
         SONDE_ASSIGN(const CropWindow window, cropWindow(context.attributes(), (*dims)[2].value, (*dims)[3].value));
@@ -67,7 +67,7 @@ base::Result<void> inferCrop(InferContext& context) {
 }
 
 /// Mean 0 over the image, and over the channels too or also the batch; variance 1 if asked for.
-EagerResult meanVariance(Eager& e) {
+EagerResult earlyMeanVariance(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const Tensor x = e.at(0);
     if (x.rank() != 4) e.fail("expects [N, C, H, W], but found " + x.typeText());
@@ -96,9 +96,9 @@ void define_contrib_early(Registry& registry) {
     registry.add(earlyRow("ScaledTanh", "alpha·tanh(beta·x)", kAct).attrFloat("alpha", 1).attrFloat("beta", 1).runs(eager(scaledTanh), inferSame));
     registry.add(earlyRow("ThresholdedRelu", "x where it is above alpha, else 0", kAct).attrFloat("alpha", 1)
                      .runs([](KernelContext& context) { return Registry::all().find("", "ThresholdedRelu", 10)->kernel(context); }, inferSame));
-    registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor).attrInts("border").attrInts("scale").runs(eager(crop), inferCrop));
+    registry.add(earlyRow("Crop", "an image without its borders", Category::Tensor).attrInts("border").attrInts("scale").runs(eager(crop), inferEarlyCrop));
     registry.add(earlyRow("MeanVarianceNormalization", "mean 0 and variance 1 over images, or over all", Category::Normalization).attrInt("across_channels", 0)
-                     .attrInt("normalize_variance", 1).runs(eager(meanVariance), inferSame));
+                     .attrInt("normalize_variance", 1).runs(eager(earlyMeanVariance), inferSame));
 }
 
 }  // namespace sonde::ops

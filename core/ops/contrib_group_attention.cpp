@@ -27,7 +27,7 @@ Rotation tablesOf(Eager& e, std::size_t cosines, std::size_t sines, bool interle
 }
 
 /// input, position_ids ([B, S], or the first position), cos and sin tables.
-EagerResult rotaryEmbedding(Eager& e) {
+EagerResult contribRotaryEmbedding(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const Tensor x = e.at(0);
     Rotation rotation = tablesOf(e, 2, 3, attributes.getInt("interleaved", 0) != 0);
@@ -319,7 +319,7 @@ base::Result<void> inferGroupQuery(InferContext& context) {
 void define_contrib_group_attention(Registry& registry) {
     registry.add(contribRow("RotaryEmbedding", "rotates pairs of elements by their position", Category::Attention).in("input", kContribFloats, "T").in("position_ids", kInt64)
                      .in("cos_cache", kContribFloats, "T").in("sin_cache", kContribFloats, "T").out("output").attrInt("interleaved", 0).attrInt("is_packed_batching", 0)
-                     .attrInt("num_heads", 0).attrInt("rotary_embedding_dim", 0).attrFloat("scale", 1).runs(eager(rotaryEmbedding), inferSame));
+                     .attrInt("num_heads", 0).attrInt("rotary_embedding_dim", 0).attrFloat("scale", 1).runs(eager(contribRotaryEmbedding), inferSame));
     constexpr DTypeSet kCaches = kContribFloats | bit(DType::Int8) | bit(DType::UInt8) | bit(DType::Float8E4M3FN);
     registry.add(contribRow("GroupQueryAttention", "attention of groups of queries that share keys and values, with a cache", Category::Attention).in("query", kContribFloats, "T")
                      .optionalIn("key", kContribFloats, "T").optionalIn("value", kContribFloats, "T").optionalIn("past_key", kCaches)

@@ -153,7 +153,7 @@ auto inferredAs(std::string_view name) {
     return [name](InferContext& context) { return onnxRow(name).infer(context); };
 }
 
-Row convRow(std::string_view name, std::string_view summary) {
+Row fusedConvRow(std::string_view name, std::string_view summary) {
     Row row = contribRow(name, summary, Category::Layer);
     row.in("X", kFloats, "T").in("W", kFloats, "T").optionalIn("B", kFloats, "T").attrString("auto_pad", "NOTSET").attrInts("dilations").attrInt("group", 1)
         .attrInts("kernel_shape").attrInts("pads").attrInts("strides");
@@ -188,11 +188,11 @@ void defineProducts(Registry& registry) {
 
 void define_contrib_matmul(Registry& registry) {
     defineProducts(registry);
-    registry.add(withActivation(convRow("FusedConv", "activation(conv(X, W) + B + Z)")).optionalIn("Z", kFloats, "T").out("Y").runs(eager(fusedConv), inferredAs("Conv"))
+    registry.add(withActivation(fusedConvRow("FusedConv", "activation(conv(X, W) + B + Z)")).optionalIn("Z", kFloats, "T").out("Y").runs(eager(fusedConv), inferredAs("Conv"))
                      .prepares(preparedAs("Conv")));
-    registry.add(withActivation(convRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last")).optionalIn("Z", kFloats, "T").out("Y")
+    registry.add(withActivation(fusedConvRow("NhwcFusedConv", "activation(conv(X, W) + B + Z), channels last")).optionalIn("Z", kFloats, "T").out("Y")
                      .runs(eager(channelsLastConv), inferChannelsLastConv));
-    registry.add(convRow("NhwcConv", "convolution with channels last").out("Y").runs(eager(channelsLastConv), inferChannelsLastConv));
+    registry.add(fusedConvRow("NhwcConv", "convolution with channels last").out("Y").runs(eager(channelsLastConv), inferChannelsLastConv));
 }
 
 }  // namespace sonde::ops

@@ -19,7 +19,7 @@ Tensor again(Eager& e, const Tensor& x, std::size_t at, DType dtype) {
 /// A, its scale and zero point, B likewise, scale and zero point of C.
 EagerResult quantizedBinary(Eager& e, const char* operation) { return again(e, e(operation, real(e, 0), real(e, 3)), 6, e.at(0).dtype()); }
 
-base::Result<void> inferPair(InferContext& context) {
+base::Result<void> inferQuantizedPair(InferContext& context) {
     const auto &a = context.in(0).shape, &b = context.in(3).shape;
     std::optional<Dims> dims;
     if (a && b) {
@@ -53,7 +53,7 @@ EagerResult quantizedSoftmax(Eager& e) {
 /// condition, X, its scale and zero point, Y likewise, scale and zero point of Z.
 EagerResult quantizedWhere(Eager& e) { return again(e, e("where.self", e.at(0), real(e, 1), real(e, 4)), 7, e.at(1).dtype()); }
 
-base::Result<void> inferWhere(InferContext& context) {
+base::Result<void> inferQuantizedWhere(InferContext& context) {
     std::optional<Dims> dims = Dims{};
     for (std::size_t i : {0U, 1U, 4U}) {
         if (!dims || !context.in(i).shape) {
@@ -74,7 +74,7 @@ EagerResult quantizedConcat(Eager& e) {
     return again(e, e("cat", parts, e.context().attributes().getInt("axis", 0)), 0, e.at(1).dtype());
 }
 
-base::Result<void> inferConcat(InferContext& context) {
+base::Result<void> inferQuantizedConcat(InferContext& context) {
     std::optional<Dims> dims = context.in(2).shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", 0), dims->size()));
@@ -250,7 +250,7 @@ void define_contrib_quantized(Registry& registry) {
                                                    std::tuple("QLinearMul", "product of quantised tensors element by element, quantised again", "mul.Tensor")}) {
         Row row = quantizedRow(name, summary);
         tensorWithScale(tensorWithScale(row, "A", "A_scale", "A_zero_point"), "B", "B_scale", "B_zero_point").in("C_scale", kFloat32).optionalIn("C_zero_point", kBytes, "T");
-        registry.add(row.out("C").runs(eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferPair));
+        registry.add(row.out("C").runs(eager([operation = operation](Eager& e) { return quantizedBinary(e, operation); }), inferQuantizedPair));
     }
     registry.add(oneInput("QLinearSigmoid", "sigmoid of a quantised tensor, quantised again").runs(eager(quantizedSigmoid), inferSame));
     registry.add(oneInput("QLinearLeakyRelu", "x, or alpha·x below 0, of a quantised tensor").attrFloat("alpha", 0.01).runs(eager(quantizedLeakyRelu), inferSame));
@@ -261,9 +261,9 @@ void define_contrib_quantized(Registry& registry) {
     Row where = quantizedRow("QLinearWhere", "X or Y by condition, of quantised tensors");
     where.in("condition", kBool);
     tensorWithScale(tensorWithScale(where, "X", "x_scale", "x_zero_point"), "Y", "y_scale", "y_zero_point");
-    registry.add(where.in("z_scale", kFloat32).optionalIn("z_zero_point", kBytes, "T").out("Z").runs(eager(quantizedWhere), inferWhere));
+    registry.add(where.in("z_scale", kFloat32).optionalIn("z_zero_point", kBytes, "T").out("Z").runs(eager(quantizedWhere), inferQuantizedWhere));
     registry.add(quantizedRow("QLinearConcat", "quantised tensors concatenated, quantised again").in("Y_scale", kFloat32).in("Y_zero_point", kBytes)
-                     .variadicIn("inputs", kBytes | kFloat32).out("Y").required("axis", AttributeKind::Int).runs(eager(quantizedConcat), inferConcat));
+                     .variadicIn("inputs", kBytes | kFloat32).out("Y").required("axis", AttributeKind::Int).runs(eager(quantizedConcat), inferQuantizedConcat));
     defineImages(registry);
     registry.add(quantizedRow("ReduceSumInteger", "sum of bytes along axes, as 32-bit integers").in("data", kBytes).out("reduced").required("axes", AttributeKind::Ints)
                      .required("keepdims", AttributeKind::Int).runs(eager(sumInteger), [](InferContext& context) {

@@ -31,12 +31,12 @@ base::Result<void> inferExpandDims(InferContext& context) {
 }
 
 /// The different elements in the order in which they appear, which of them each element is, and how often each is there.
-EagerResult unique(Eager& e) {
+EagerResult contribUnique(Eager& e) {
     const std::vector<Value> found = e.all("", "Unique", {Value(e.at(0))}, {{"sorted", std::int64_t{0}}}, 4);
     return std::vector<Value>{found[0], found[2], found[3]};
 }
 
-base::Result<void> inferUnique(InferContext& context) {
+base::Result<void> inferContribUnique(InferContext& context) {
     setLike(context, 0, unknownDims(1));
     context.set(1, TypeInfo::tensor(DType::Int64, context.in(0).shape));
     context.set(2, TypeInfo::tensor(DType::Int64, unknownDims(1)));
@@ -55,13 +55,13 @@ base::Result<void> inferLine(InferContext& context) {
 }
 
 /// pads may be a matrix of one row.
-EagerResult pad(Eager& e) {
+EagerResult contribPad(Eager& e) {
     const Tensor pads = e.reshape(e.at(1), Shape{e.at(1).numel()});
     const Value filling = e.has(2) ? Value(e.reshape(e.at(2), Shape{})) : Value();
     return e.onnx("Pad", {Value(e.at(0)), Value(pads), filling}, {{"mode", e.context().attributes().getString("mode", "constant")}});
 }
 
-base::Result<void> inferPad(InferContext& context) {
+base::Result<void> inferContribPad(InferContext& context) {
     const auto& dims = context.in(0).shape;
     setLike(context, 0, dims ? std::optional(unknownDims(dims->size())) : std::nullopt);
     return {};
@@ -69,13 +69,13 @@ base::Result<void> inferPad(InferContext& context) {
 
 EagerResult gatherND(Eager& e) { return e.onnx("GatherND", {Value(e.at(0)), Value(e.as(e.at(1), DType::Int64))}); }
 
-base::Result<void> inferGatherND(InferContext& context) {
+base::Result<void> inferContribGatherND(InferContext& context) {
     const std::size_t inputs[] = {0, 1};
     return inferAs(context, "", "GatherND", inputs);
 }
 
 /// Inverse matrices, of half precision by way of float32.
-EagerResult inverse(Eager& e) { return e.as(e("linalg_inv", widened(e, 0)), e.at(0).dtype()); }
+EagerResult contribInverse(Eager& e) { return e.as(e("linalg_inv", widened(e, 0)), e.at(0).dtype()); }
 
 std::int64_t signalRank(Eager& e, std::size_t most) {
     const Attributes& attributes = e.context().attributes();
@@ -143,14 +143,14 @@ base::Result<void> inferDistances(InferContext& context) {
     return {};
 }
 
-EagerResult unfold(Eager& e) {
+EagerResult contribUnfold(Eager& e) {
     const Attributes& attributes = e.context().attributes();
     const Tensor x = e.at(0);
     const std::size_t axis = e.axisOf(attributes.getInt("dim", -1), x.rank());
     return e.get(e("unfold", x, axis, attributes.getInt("size", 1), attributes.getInt("step", 1)).contiguous());
 }
 
-base::Result<void> inferUnfold(InferContext& context) {
+base::Result<void> inferContribUnfold(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     if (dims) {
         SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("dim", -1), dims->size()));
@@ -165,7 +165,7 @@ base::Result<void> inferUnfold(InferContext& context) {
 
 EagerResult embedding(Eager& e) { return e.onnx("Gather", {Value(e.at(0)), Value(e.at(1))}, {{"axis", std::int64_t{0}}}); }
 
-base::Result<void> inferEmbedding(InferContext& context) {
+base::Result<void> inferContribEmbedding(InferContext& context) {
     const std::size_t inputs[] = {0, 1};
     return inferAs(context, "", "Gather", inputs);
 }
@@ -268,13 +268,13 @@ void define_contrib_tensor(Registry& registry) {
     addAlias(registry, contribRow("GridSample", "samples an image at the positions of a grid", Category::Transform).in("X").in("Grid", kFloats).out("Y").attrInt("align_corners", 0)
                            .attrString("mode", "bilinear").attrString("padding_mode", "zeros"), "GridSample", 16);
     registry.add(contribRow("ExpandDims", "a dimension of size 1 at an axis", Category::Shape).in("X").in("axis", kInt32).out("Y").runs(eager(expandDims), inferExpandDims));
-    registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor).in("x").out("y").out("idx").out("counts").runs(eager(unique), inferUnique));
+    registry.add(contribRow("Unique", "the different elements in the order they appear", kTensor).in("x").out("y").out("idx").out("counts").runs(eager(contribUnique), inferContribUnique));
     registry.add(contribRow("Range", "start, start + delta, … below limit", Category::Data).in("start", kNumbers, "T").in("limit", kNumbers, "T").optionalIn("delta", kNumbers, "T")
                      .out("Y").runs(eager(range), inferLine));
     registry.add(contribRow("Pad", "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data", kFloats, "T").in("pads", kInt64)
-                     .optionalIn("value", kFloats, "T").out("output").attrString("mode", "constant").runs(eager(pad), inferPad));
-    registry.add(contribRow("GatherND", "the slices that rows of indices name", kTensor).in("data").in("indices", kIndex).out("output").runs(eager(gatherND), inferGatherND));
-    registry.add(contribRow("Inverse", "inverse matrices", Category::Layer).in("X", kFloats).out("Y").runs(eager(inverse), inferSame));
+                     .optionalIn("value", kFloats, "T").out("output").attrString("mode", "constant").runs(eager(contribPad), inferContribPad));
+    registry.add(contribRow("GatherND", "the slices that rows of indices name", kTensor).in("data").in("indices", kIndex).out("output").runs(eager(gatherND), inferContribGatherND));
+    registry.add(contribRow("Inverse", "inverse matrices", Category::Layer).in("X", kFloats).out("Y").runs(eager(contribInverse), inferSame));
     registry.add(contribRow("Rfft", "first half of the Fourier transform of real numbers", Category::Transform).in("X", kFloats).out("Y").attrInt("normalized", 0)
                      .attrInt("onesided", 1).attrInt("signal_ndim", 1).runs(eager(rfft), [](InferContext& context) { return inferSpectrum(context, false); }));
     registry.add(contribRow("Irfft", "real numbers from half of a Fourier transform", Category::Transform).in("X", kFloats).out("Y").attrInt("normalized", 0)
@@ -286,9 +286,9 @@ void define_contrib_tensor(Registry& registry) {
     registry.add(contribRow("CDist", "distances of all pairs of rows", Category::Layer).in("A", kFloats, "T").in("B", kFloats, "T").out("C").attrString("metric", "sqeuclidean")
                      .runs(eager(distances), inferDistances));
     registry.add(contribRow("UnfoldTensor", "all windows along a dimension", kTensor).in("input").out("output").attrInt("dim", -1).required("size", AttributeKind::Int)
-                     .attrInt("step", 1).runs(eager(unfold), inferUnfold));
+                     .attrInt("step", 1).runs(eager(contribUnfold), inferContribUnfold));
     registry.add(contribRow("TorchEmbedding", "rows of a table", Category::Layer).in("weight").in("indices", kInt64).optionalIn("padding_idx", kInt64)
-                     .optionalIn("scale_grad_by_freq", kBool).out("Y").runs(eager(embedding), inferEmbedding));
+                     .optionalIn("scale_grad_by_freq", kBool).out("Y").runs(eager(embedding), inferContribEmbedding));
     registry.add(contribRow("GatedAdd", "X + Y·gate", Category::Elementwise).in("X", kFloats, "T").in("Y", kFloats, "T").in("gate", kFloats, "T").out("output")
                      .runs(eager(gatedAdd), inferSame));
     registry.add(contribRow("IsAllFinite", "whether no element of any input is infinite or missing", Category::Logic).variadicIn("input", kFloats).out("output")

@@ -264,7 +264,7 @@ OpDef withPlan(OpDef def, std::size_t groupsAt) {
     return def;
 }
 
-void addAten(Registry& registry) {
+void addAtenConv(Registry& registry) {
     const auto infer = [](InferContext& context) { return inferAtenWindow(context, 3, 4, 5); };
     const auto transposed = [](InferContext& context) { return inferAtenTransposed(context, 7, 5, 6); };
     for (std::string_view schema : {
@@ -311,7 +311,7 @@ void define_conv(Registry& registry) {
     for (const char* name : {"conv1d", "conv2d", "conv3d", "conv2d.padding", "convolution", "_convolution", "_convolution.deprecated"}) {
         kernels::addLeader("aten", name);
     }
-    addAten(registry);
+    addAtenConv(registry);
 }
 
 }  // namespace sonde::ops

@@ -306,7 +306,7 @@ base::Result<void> inferDropoutWithNumbers(InferContext& context) {
     return {};
 }
 
-void defineAten(Registry& registry) {
+void defineAtenData(Registry& registry) {
     for (std::string_view schema : {"contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor", "detach(Tensor self) -> Tensor",
                                     "alias(Tensor self) -> Tensor", "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
                                     "lift_fresh(Tensor self) -> Tensor", "detach_(Tensor(a!) self) -> Tensor(a!)", "lift_fresh_copy(Tensor self) -> Tensor"}) {
@@ -373,7 +373,7 @@ void define_data_ops(Registry& registry) {
                      .runs(dropout, inferDropout));
     registry.add(Row("Dropout", 12, "the input itself, except while training", Category::Dropout).in("data", kFloats | kEighths).optionalIn("ratio", kFloats | kEighths)
                      .optionalIn("training_mode", kBool).out("output").out("mask", Arity::Optional).attr("seed", AttributeKind::Int).random().runs(dropout, inferDropout));
-    defineAten(registry);
+    defineAtenData(registry);
 }
 
 }  // namespace sonde::ops

@@ -11,7 +11,7 @@ namespace sonde::ops {
 namespace {
 
 /// As `if value` has it.
-base::Result<bool> truthOf(const Value& value) {
+base::Result<bool> conditionOf(const Value& value) {
     switch (value.kind()) {
         case ValueKind::None: return false;
         case ValueKind::String: return !value.toString().empty();
@@ -33,7 +33,7 @@ std::string text(const tensor::AttributeValue& value, const std::string& kind) {
 base::Result<std::pair<Value, tensor::AttributeValue>> asked(KernelContext& context, const std::string& kind) {
     const Value& value = context.value(0);
     if (kind == "bool") {
-        SONDE_ASSIGN(const bool truth, truthOf(value));
+        SONDE_ASSIGN(const bool truth, conditionOf(value));
         return std::pair(Value::ofBool(truth), tensor::AttributeValue(std::int64_t{truth}));
     }
     if (kind == "float") {
@@ -102,7 +102,7 @@ base::Result<void> condition(KernelContext& context) {
     if (!isOne) return opError("the predicate " + predicate.typeText() + " is not one bool");
     if (!context.bodies()) return opError("cond has no branches");
     if (!context.value(3).isListLike()) return opError("the operands of cond are a list or a tuple");
-    SONDE_ASSIGN(const bool holds, truthOf(predicate));
+    SONDE_ASSIGN(const bool holds, conditionOf(predicate));
     SONDE_ASSIGN(auto results, context.bodies()->run(holds ? 0 : 1, context.value(3).items(), 0));
     if (results.size() != context.outputCount()) {
         return opError("a branch returns " + std::to_string(results.size()) + " values, not " + std::to_string(context.outputCount()));

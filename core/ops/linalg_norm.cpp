@@ -14,7 +14,6 @@ namespace sonde::ops::linalg {
 
 namespace {
 
-constexpr auto kRed = Category::Reduction;
 using Ints = std::vector<std::int64_t>;
 
 /// "2", "inf", "-1", "0.5": how torch prints an order.

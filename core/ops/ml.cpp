@@ -65,7 +65,7 @@ base::Result<void> inferFloats(InferContext& context) {
     return {};
 }
 
-base::Result<void> inferOneHot(InferContext& context) {
+base::Result<void> inferCategoriesOneHot(InferContext& context) {
     const std::size_t texts = context.attributes().getStrings("cats_strings").size();
     std::optional<Dims> dims = context.in(0).shape;
     if (dims) dims->push_back(tensor::Dim::of(static_cast<std::int64_t>(texts > 0 ? texts : context.attributes().getInts("cats_int64s").size())));
@@ -143,7 +143,7 @@ base::Result<void> normalizeRows(KernelContext& context) {
     return {};
 }
 
-base::Result<void> oneHot(KernelContext& context) {
+base::Result<void> categoriesOneHot(KernelContext& context) {
     const Tensor& x = context.in(0);
     const auto texts = context.attributes().getStrings("cats_strings");
     const auto numbers = context.attributes().getInts("cats_int64s");
@@ -265,7 +265,7 @@ void define_ml(Registry& registry) {
                      .attrInts("imputed_value_int64s").attrFloat("replaced_value_float", 0).attrInt("replaced_value_int64", 0).runs(impute, inferSame));
     registry.add(mlRow("Normalizer", "Rows divided by their length").in("X", kFeatures).out("Y").attrString("norm", "MAX").runs(normalizeRows, inferFloats));
     registry.add(mlRow("OneHotEncoder", "A 1 at the index of the category").in("X").out("Y").attrInts("cats_int64s")
-                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(oneHot, inferOneHot));
+                     .attr("cats_strings", AttributeKind::Strings).attrInt("zeros", 1).runs(categoriesOneHot, inferCategoriesOneHot));
     registry.add(mlRow("LabelEncoder", "Names to positions in a list, or back").in("X", kString | kInt64).out("Y")
                      .attr("classes_strings", AttributeKind::Strings).attrInt("default_int64", -1).attrString("default_string", "_Unused")
                      .runs(labelEncoderOfClasses, inferClassLabels));

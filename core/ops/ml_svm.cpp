@@ -81,7 +81,7 @@ void forEachRow(KernelContext& context, const Features& x, const KernelFunction&
 
 // ---- regressor
 
-base::Result<void> regress(KernelContext& context) {
+base::Result<void> svmRegress(KernelContext& context) {
     const Attributes& attributes = context.attributes();
     SONDE_ASSIGN(const Features x, Features::of(context.in(0)));
     SONDE_ASSIGN(KernelFunction kernel, KernelFunction::of(attributes));
@@ -241,7 +241,7 @@ std::vector<double> probabilities(const Machine& machine, const std::vector<doub
     return coupled(r);
 }
 
-base::Result<void> classify(KernelContext& context) {
+base::Result<void> svmClassify(KernelContext& context) {
     SONDE_ASSIGN(const Features x, Features::of(context.in(0)));
     SONDE_ASSIGN(const Machine machine, readMachine(context.attributes(), x.columns()));
     std::vector<std::size_t> picks(x.rows());
@@ -277,13 +277,13 @@ base::Result<void> classify(KernelContext& context) {
     return setScores(context, 1, DType::Float32, rows, columns);
 }
 
-base::Result<void> inferRegressor(InferContext& context) {
+base::Result<void> inferSvmRegressor(InferContext& context) {
     setScoreType(context, 0, 1);
     return {};
 }
 
 /// Without probabilities a machine of more than two classes gives a score for each pair.
-base::Result<void> inferClassifier(InferContext& context) {
+base::Result<void> inferSvmClassifier(InferContext& context) {
     const std::int64_t classes = setLabelType(context, "classlabels_ints");
     const bool isLinear = context.attributes().getInts("vectors_per_class").empty(), hasProbabilities = !context.attributes().getFloats("prob_a").empty();
     setScoreType(context, 1, isLinear || hasProbabilities || classes <= 2 ? classes : -1);
@@ -301,10 +301,10 @@ void define_ml_svm(Registry& registry) {
         return made;
     };
     registry.add(row("SVMRegressor", "Regression by a support vector machine, or whether a row belongs to its one class")
-                     .attrInt("n_supports", 0).attrInt("one_class", 0).runs(regress, inferRegressor));
+                     .attrInt("n_supports", 0).attrInt("one_class", 0).runs(svmRegress, inferSvmRegressor));
     registry.add(row("SVMClassifier", "The class that a support vector machine finds, and scores or probabilities").out("Z")
                      .attrInts("classlabels_ints").attr("classlabels_strings", AttributeKind::Strings).attr("prob_a", AttributeKind::Floats)
-                     .attr("prob_b", AttributeKind::Floats).attrInts("vectors_per_class").runs(classify, inferClassifier));
+                     .attr("prob_b", AttributeKind::Floats).attrInts("vectors_per_class").runs(svmClassify, inferSvmClassifier));
 }
 
 }  // namespace sonde::ops

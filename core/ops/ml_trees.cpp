@@ -292,7 +292,7 @@ base::Result<std::int64_t> forEachRow(KernelContext& context, const Forest& fore
     return table.rows;
 }
 
-base::Result<void> regress(KernelContext& context, const Forest& forest, DType dtype) {
+base::Result<void> treeRegress(KernelContext& context, const Forest& forest, DType dtype) {
     if (!forest.base.empty() && forest.base.size() != 1 && forest.base.size() != forest.targets) {
         return opError(std::to_string(forest.base.size()) + " base values for " + std::to_string(forest.targets) + " targets");
     }
@@ -380,7 +380,7 @@ base::Result<std::unique_ptr<Classifier>> makeClassifier(const Attributes& attri
     return made;
 }
 
-base::Result<void> classify(KernelContext& context) {
+base::Result<void> treeClassify(KernelContext& context) {
     std::unique_ptr<Classifier> own;
     if (!context.prepared<Classifier>()) { SONDE_ASSIGN(own, makeClassifier(context.attributes())); }
     const Classifier& model = own ? *own : *context.prepared<Classifier>();
@@ -412,9 +412,9 @@ base::Result<std::unique_ptr<Forest>> makeRegressor(const Attributes& attributes
 /// The forest that the plan has made, or one for this call.
 template <typename Make>
 base::Result<void> regressWith(KernelContext& context, Make make, DType dtype) {
-    if (const Forest* forest = context.prepared<Forest>()) return regress(context, *forest, dtype);
+    if (const Forest* forest = context.prepared<Forest>()) return treeRegress(context, *forest, dtype);
     SONDE_ASSIGN(const std::unique_ptr<Forest> forest, make(context.attributes()));
-    return regress(context, *forest, dtype);
+    return treeRegress(context, *forest, dtype);
 }
 
 template <typename Make>
@@ -425,7 +425,7 @@ auto preparing(Make make) {
     };
 }
 
-base::Result<void> inferRegressor(InferContext& context) {
+base::Result<void> inferTreeRegressor(InferContext& context) {
     setScoreType(context, 0, context.attributes().getInt("n_targets", 1));
     return {};
 }
@@ -436,7 +436,7 @@ base::Result<void> inferEnsemble(InferContext& context) {
     return {};
 }
 
-base::Result<void> inferClassifier(InferContext& context) {
+base::Result<void> inferTreeClassifier(InferContext& context) {
     setScoreType(context, 1, setLabelType(context, "classlabels_int64s"));
     return {};
 }
@@ -468,8 +468,8 @@ void define_ml_trees(Registry& registry) {
             .attrInt("n_targets", 1).attrString("aggregate_function", "SUM");
         if (since == 3) classifier.attr("class_weights_as_tensor", AttributeKind::Tensor);
         if (since == 3) regressor.attr("target_weights_as_tensor", AttributeKind::Tensor);
-        registry.add(classifier.runs(classify, inferClassifier).prepares(preparing(makeClassifier)));
-        registry.add(regressor.runs([](KernelContext& context) { return regressWith(context, makeRegressor, DType::Float32); }, inferRegressor)
+        registry.add(classifier.runs(treeClassify, inferTreeClassifier).prepares(preparing(makeClassifier)));
+        registry.add(regressor.runs([](KernelContext& context) { return regressWith(context, makeRegressor, DType::Float32); }, inferTreeRegressor)
                          .prepares(preparing(makeRegressor)));
     }
     Row ensemble = row("TreeEnsemble", 5, "Sum, mean or extreme of the results of decision trees, with sets as conditions",

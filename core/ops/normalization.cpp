@@ -18,7 +18,7 @@ using kernels::Affine;
 using kernels::RowNorm;
 using tensor::Dim;
 
-const Tensor* optionalTensor(KernelContext& context, std::size_t input) { return context.has(input) ? &context.in(input) : nullptr; }
+const Tensor* optionalInput(KernelContext& context, std::size_t input) { return context.has(input) ? &context.in(input) : nullptr; }
 
 /// Mean and (population) variance of each channel over batch and space, in double.
 base::Result<std::pair<Tensor, Tensor>> channelMoments(const Tensor& x, double& count) {
@@ -124,11 +124,11 @@ base::Result<void> atenBatchNorm(KernelContext& context) {
     const bool training = context.value(5).kind() == ValueKind::Bool && context.value(5).toBool();
     if (!training && context.has(3) && context.has(4)) {
         if (const auto* prepared = context.prepared<kernels::ChannelAffine>()) return kernels::applyChannelAffine(context, context.in(0), *prepared);
-        return kernels::batchNorm(context, context.in(0), optionalTensor(context, 1), optionalTensor(context, 2), context.in(3), context.in(4), epsilon);
+        return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), context.in(3), context.in(4), epsilon);
     }
     double count = 0;
     SONDE_ASSIGN(const auto moments, channelMoments(context.in(0), count));
-    return kernels::batchNorm(context, context.in(0), optionalTensor(context, 1), optionalTensor(context, 2), moments.first, moments.second, epsilon);
+    return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), moments.first, moments.second, epsilon);
 }
 
 base::Result<void> instanceNorm(KernelContext& context, const Tensor* scale, const Tensor* bias, double epsilon) {
@@ -202,10 +202,10 @@ base::Result<void> onnxLayerNorm(KernelContext& context, bool subtractMean) {
     SONDE_ASSIGN(const std::size_t axis, axisOf(context.attributes().getInt("axis", -1), context.in(0).rank()));
     const double epsilon = context.attributes().getFloat("epsilon", 1e-5);
     const DType type = context.in(0).dtype(), wanted = context.in(1).dtype();
-    if (type == wanted) return layerNorm(context, axis, &context.in(1), optionalTensor(context, 2), epsilon, subtractMean);
+    if (type == wanted) return layerNorm(context, axis, &context.in(1), optionalInput(context, 2), epsilon, subtractMean);
     // RMSNormalization's result has the dtype of its scale.
     SONDE_ASSIGN(const Tensor scale, context.in(1).cast(type));
-    SONDE_TRY(layerNorm(context, axis, &scale, optionalTensor(context, 2), epsilon, subtractMean));
+    SONDE_TRY(layerNorm(context, axis, &scale, optionalInput(context, 2), epsilon, subtractMean));
     std::vector<Value> outputs = context.takeOutputs();
     SONDE_ASSIGN(Tensor result, outputs[0].tensor().cast(wanted));
     outputs[0] = Value(std::move(result));
@@ -235,7 +235,7 @@ base::Result<void> atenLayerNorm(KernelContext& context) {
         if (x.dim(axis + i) != normalized[i]) return opError("normalized_shape does not fit " + x.typeText());
     }
     SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
-    return layerNorm(context, axis, optionalTensor(context, 2), optionalTensor(context, 3), epsilon, true);
+    return layerNorm(context, axis, optionalInput(context, 2), optionalInput(context, 3), epsilon, true);
 }
 
 /// x / (bias + alpha/size · Σ of squares over neighbouring channels)^beta
@@ -401,7 +401,7 @@ void defineSoftmax(Registry& registry) {
     }
 }
 
-void defineAten(Registry& registry) {
+void defineAtenNorm(Registry& registry) {
     OpDef batch = atenRow("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
                          "float eps, bool cudnn_enabled) -> Tensor", "(x − mean)/√(var + ε)·scale + bias by channel", Category::Normalization, atenBatchNorm, inferSame);
     batch.prepare = [](std::span<const Value> constants, const Attributes&, RunEnvironment&) {
@@ -415,16 +415,16 @@ void defineAten(Registry& registry) {
                          "mean 0 and variance 1 over groups of channels", Category::Normalization, [](KernelContext& context) -> base::Result<void> {
                              SONDE_ASSIGN(const std::int64_t groups, intOf(context.value(1)));
                              SONDE_ASSIGN(const double epsilon, numberOf(context.value(4)));
-                             return groupNorm(context, groups, optionalTensor(context, 2), optionalTensor(context, 3), epsilon);
+                             return groupNorm(context, groups, optionalInput(context, 2), optionalInput(context, 3), epsilon);
                          }, inferSame));
     registry.add(atenRow("instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
                          "float momentum, float eps, bool cudnn_enabled) -> Tensor", "mean 0 and variance 1 of each channel of each image", Category::Normalization,
                          [](KernelContext& context) -> base::Result<void> {
                              SONDE_ASSIGN(const double epsilon, numberOf(context.value(7)));
                              if (context.value(5).kind() == ValueKind::Bool && !context.value(5).toBool() && context.has(3) && context.has(4)) {
-                                 return kernels::batchNorm(context, context.in(0), optionalTensor(context, 1), optionalTensor(context, 2), context.in(3), context.in(4), epsilon);
+                                 return kernels::batchNorm(context, context.in(0), optionalInput(context, 1), optionalInput(context, 2), context.in(3), context.in(4), epsilon);
                              }
-                             return instanceNorm(context, optionalTensor(context, 1), optionalTensor(context, 2), epsilon);
+                             return instanceNorm(context, optionalInput(context, 1), optionalInput(context, 2), epsilon);
                          }, inferSame));
 }
 
@@ -471,7 +471,7 @@ void define_normalization(Registry& registry) {
     registry.add(Row("LpNormalization", 1, "x divided by its p-norm along an axis", Category::Normalization).in("input", kFloats, "T").out("output")
                      .attrInt("axis", -1).attrInt("p", 2).runs(lpNormalization, inferSame));
     defineSoftmax(registry);
-    defineAten(registry);
+    defineAtenNorm(registry);
 }
 
 }  // namespace sonde::ops

@@ -192,7 +192,7 @@ base::Result<void> inferAdaptive(InferContext& context, std::size_t rank) {
     return {};
 }
 
-void addAten(Registry& registry) {
+void addAtenPool(Registry& registry) {
     const struct {
         std::string_view schema;
         AtenPool pool;
@@ -243,7 +243,7 @@ void define_pool(Registry& registry) {
     registry.add(Row("GlobalMaxPool", 1, "largest value of each channel", Category::Pool).in("X", kFloats, "T").out("Y").runs(globalMax, inferGlobal));
     registry.add(Row("GlobalLpPool", 1, "p-norm of each channel", Category::Pool).in("X", kFloats, "T").out("Y").attr("p", AttributeKind::Any)
                      .runs(globalLp, inferGlobal));
-    addAten(registry);
+    addAtenPool(registry);
 }
 
 }  // namespace sonde::ops

@@ -85,7 +85,7 @@ base::Result<void> inferNumberToTensor(InferContext& context) {
     return {};
 }
 
-base::Result<bool> truthOf(const Value& value) {
+base::Result<bool> boolOf(const Value& value) {
     if (value.isNone()) return false;
     if (value.kind() == ValueKind::String) return !value.toString().empty();
     if (value.isListLike()) return !value.items().empty();
@@ -102,14 +102,14 @@ base::Result<void> logic(KernelContext& context) {
         context.setOutput(0, Value::ofInt(bits));
         return {};
     }
-    SONDE_ASSIGN(const bool x, truthOf(a));
-    SONDE_ASSIGN(const bool y, truthOf(b));
+    SONDE_ASSIGN(const bool x, boolOf(a));
+    SONDE_ASSIGN(const bool y, boolOf(b));
     context.setOutput(0, Value::ofBool(op == 0 ? x && y : op == 1 ? x || y : x != y));
     return {};
 }
 
 base::Result<void> logicalNot(KernelContext& context) {
-    SONDE_ASSIGN(const bool value, truthOf(context.value(0)));
+    SONDE_ASSIGN(const bool value, boolOf(context.value(0)));
     context.setOutput(0, Value::ofBool(!value));
     return {};
 }
@@ -145,7 +145,7 @@ base::Result<void> isSame(KernelContext& context) {
     return {};
 }
 
-base::Result<void> length(KernelContext& context) {
+base::Result<void> sequenceLength(KernelContext& context) {
     const Value& value = context.value(0);
     std::int64_t count = 0;
     if (value.isTensor() && value.tensor().rank() > 0) count = value.tensor().dim(0);
@@ -158,7 +158,7 @@ base::Result<void> length(KernelContext& context) {
 }
 
 /// Of a list whose elements all are known, and of a tensor.
-base::Result<void> inferLength(InferContext& context) {
+base::Result<void> inferSequenceLength(InferContext& context) {
     setKind(context, ValueKind::Int);
     const TypeInfo& type = context.in(0);
     const bool isWhole = type.kind == ValueKind::Tuple || (type.kind == ValueKind::List && type.elements.size() > 1);
@@ -267,7 +267,7 @@ void define_prim_structure(Registry& registry) {
                      .runs(contains, inferKind<ValueKind::Bool>));
     registry.add(primRow("min", "the smaller of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<false>, inferExtreme<false>));
     registry.add(primRow("max", "the larger of two numbers", Category::Elementwise).anyIn("a").anyIn("b").out("c").runs(extreme<true>, inferExtreme<true>));
-    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(length, inferLength));
+    registry.add(primRow("len", "number of elements", Category::Other).anyIn("a").out("n").runs(sequenceLength, inferSequenceLength));
 }
 
 }  // namespace sonde::ops

@@ -201,7 +201,7 @@ base::Result<void> atenExtreme(KernelContext& context, bool smallest) {
     return kernels::argReduce(context, x, axis, keep, smallest, false, 1);
 }
 
-void defineAten(Registry& registry) {
+void defineAtenReduce(Registry& registry) {
     const struct {
         std::string_view schema, summary;
         AtenReduce row;
@@ -256,7 +256,7 @@ void define_reduce(Registry& registry) {
                          Category::Reduction).in("data", kNumbers).out("reduced").attrInt("axis", 0).attrInt("keepdims", 1).attrInt("select_last_index", 0)
                          .runs([smallest](KernelContext& context) { return argExtreme(context, smallest); }, inferArg));
     }
-    defineAten(registry);
+    defineAtenReduce(registry);
 }
 
 }  // namespace sonde::ops

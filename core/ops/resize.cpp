@@ -249,7 +249,7 @@ base::Result<void> inferAtenUpsample(InferContext& context, const AtenUpsample& 
     return {};
 }
 
-void defineAten(Registry& registry) {
+void defineAtenResize(Registry& registry) {
     const struct {
         std::string_view schema;
         AtenUpsample row;
@@ -301,7 +301,7 @@ void define_resize(Registry& registry) {
                      .attrFloat("cubic_coeff_a", -0.75).attrInt("exclude_outside", 0).attrFloat("extrapolation_value", 0)
                      .attrString("keep_aspect_ratio_policy", "stretch").attrString("mode", "nearest").attrString("nearest_mode", "round_prefer_floor")
                      .runs(onnxResize, inferResize));
-    defineAten(registry);
+    defineAtenResize(registry);
 }
 
 }  // namespace sonde::ops

@@ -259,7 +259,7 @@ base::Result<void> inferShape(InferContext& context) {
     return {};
 }
 
-base::Result<void> inferSize(InferContext& context) {
+base::Result<void> inferElementCount(InferContext& context) {
     context.set(0, TypeInfo::tensor(DType::Int64, Shape{}));
     if (const auto& in = context.in(0).shape) {
         if (const auto count = knownProduct(*in)) context.setKnown(0, Value(Tensor::scalar<std::int64_t>(*count)));
@@ -399,7 +399,7 @@ base::Result<void> atenTranspose(KernelContext& context) {
     return {};
 }
 
-void defineAten(Registry& registry) {
+void defineAtenShape(Registry& registry) {
     const auto strided = [](OpDef def) {
         def.acceptsStrided = true;
         return def;
@@ -478,11 +478,11 @@ void define_shape_ops(Registry& registry) {
                      .runs([](KernelContext& context) -> base::Result<void> {
                                context.setOutput(0, Value(Tensor::scalar<std::int64_t>(context.in(0).numel())));
                                return {};
-                           }, inferSize));
+                           }, inferElementCount));
     registry.add(Row("Transpose", 1, "reorders the dimensions", Category::Transform).in("data").out("transposed").attrInts("perm").strided()
                      .runs([](KernelContext& context) { return permuteTo(context, context.attributes().getInts("perm")); },
                            [](InferContext& context) { return inferPermute(context, context.attributes().getInts("perm")); }));
-    defineAten(registry);
+    defineAtenShape(registry);
 }
 
 }  // namespace sonde::ops

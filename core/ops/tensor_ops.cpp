@@ -483,7 +483,7 @@ base::Result<void> inferAtenList(InferContext& context, bool stack) {
     return inferConcatOf(context, parts, context.constant(1).toInt());
 }
 
-void defineAten(Registry& registry) {
+void defineAtenTensor(Registry& registry) {
     kernels::addLeader("aten", "cat");
     registry.add(atenRow("cat(Tensor[] tensors, int dim=0) -> Tensor", "tensors concatenated", Category::Tensor, atenCat,
                          [](InferContext& context) { return inferAtenList(context, false); }));
@@ -524,7 +524,7 @@ void define_tensor_ops(Registry& registry) {
                      .attrInts("pads").attrInts("paddings").attrFloat("value", 0).runs(onnxPad, inferPad));
     registry.add(Row("Pad", 11, "adds elements at the ends of each dimension, or cuts", Category::Transform).in("data", kAnyDType, "T").in("pads", kInt64)
                      .optionalIn("constant_value", kAnyDType, "T").optionalIn("axes", kIndex).out("output").attrString("mode", "constant").runs(onnxPad, inferPad));
-    defineAten(registry);
+    defineAtenTensor(registry);
 }
 
 }  // namespace sonde::ops

@@ -236,7 +236,7 @@ base::Result<void> inferNormalized(InferContext& context) {
     return {};
 }
 
-base::Result<void> inferSplit(InferContext& context) {
+base::Result<void> inferStringSplit(InferContext& context) {
     std::optional<Dims> dims = context.in(0).shape;
     context.set(1, TypeInfo::tensor(DType::Int64, dims));
     if (dims) dims->emplace_back();
@@ -268,7 +268,7 @@ void define_text_ops(Registry& registry) {
     registry.add(Row("StringConcat", 20, "Texts of two tensors joined, with broadcasting", Category::Sequence)
                      .in("X", kString).in("Y", kString).out("Z").runs(concatTexts, inferBroadcast));
     registry.add(Row("StringSplit", 20, "Each text cut at a delimiter, or at white space", Category::Sequence)
-                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split, inferSplit));
+                     .in("X", kString).out("Y").out("Z").attr("delimiter", AttributeKind::String).attr("maxsplit", AttributeKind::Int).runs(split, inferStringSplit));
     registry.add(Row("StringNormalizer", 10, "Texts without stop words, in upper or lower case", Category::Sequence)
                      .in("X", kString).out("Y").attrString("case_change_action", "NONE").attrInt("is_case_sensitive", 0)
                      .attr("locale", AttributeKind::String).attr("stopwords", AttributeKind::Strings).runs(normalize, inferNormalized));

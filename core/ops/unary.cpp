@@ -265,7 +265,7 @@ base::Result<void> inferAbs(InferContext& context) {
     return {};
 }
 
-void addAten(Registry& registry, const Function& row) {
+void addAtenUnary(Registry& registry, const Function& row) {
     for (std::string_view schema : row.aten) {
         const UnaryFunction function = row.function;
         const double a = row.attributes.empty() ? 0 : row.attributes[0].fallback;
@@ -356,7 +356,7 @@ void defineTests(Registry& registry) {
 void define_unary(Registry& registry) {
     for (const Function& row : functions()) {
         if (!row.onnx.empty()) addOnnx(registry, row);
-        addAten(registry, row);
+        addAtenUnary(registry, row);
     }
     registry.add(Row("Gelu", 20, "x · Φ(x), exact or by tanh", Category::Activation).in("X", kFloats, "T").out("Y").attrString("approximate", "none")
                      .runs([](KernelContext& context) { return gelu(context, context.attributes().getString("approximate", "none")); }, inferSame));

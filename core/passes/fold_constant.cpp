@@ -50,7 +50,7 @@ bool mayBeFolded(const Rewrite& rewrite, const SharedMemory& memory, const Expr&
     return true;
 }
 
-bool fold(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
+bool foldOne(Rewrite& rewrite, const SharedMemory& memory, ExprId id) {
     InternalGraph& graph = rewrite.graph();
     if (!mayBeFolded(rewrite, memory, graph.expr(id))) return false;
     std::vector<Value> arguments;
@@ -97,7 +97,7 @@ base::Result<std::size_t> foldConstant(Rewrite& rewrite) {
     const SharedMemory memory(rewrite.graph());
     std::size_t count = 0;
     for (ExprId id : rewrite.graph().recursiveOrder(rewrite.graph().mainId())) {
-        if (!rewrite.graph().isErased(id) && fold(rewrite, memory, id)) ++count;
+        if (!rewrite.graph().isErased(id) && foldOne(rewrite, memory, id)) ++count;
     }
     return count;
 }

@@ -10,7 +10,7 @@ namespace sonde::passes {
 namespace {
 
 bool isBranch(const Expr& expr) { return expr.op.domain == "prim" && (meaningOf(expr) == Meaning::If || meaningOf(expr) == Meaning::Conditional); }
-bool isCall(const Expr& expr) { return expr.op.name.empty(); }
+bool callsBody(const Expr& expr) { return expr.op.name.empty(); }
 
 /// Who called the body would see it.
 TensorMemory::Trouble reformedInside(ExprId by) { return {by, "a tensor from outside is given another shape in place inside of a call or a branch", "take a view"}; }
@@ -18,7 +18,7 @@ TensorMemory::Trouble reformedInside(ExprId by) { return {by, "a tensor from out
 /// The nodes that the inputs of the bodies stand for, one by one; not given for loops, whose inputs are other ones in
 /// each iteration.
 std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inputs) {
-    if (isCall(expr)) return inputs;
+    if (callsBody(expr)) return inputs;
     if (meaningOf(expr) != Meaning::Conditional || expr.arguments.size() < 4) return {};
     // The operands are the last argument; a constant among them is bound to nothing.
     std::size_t next = 0;
@@ -32,9 +32,9 @@ std::vector<NodeId> boundNodes(const Expr& expr, const std::vector<NodeId>& inpu
 
 base::Result<void> InplaceWalk::walkBodies(Frame& frame, ExprId id, const std::vector<NodeId>& inputs) {
     const Expr expr = m_graph.expr(id);
-    const bool repeats = !isCall(expr) && !isBranch(expr);
+    const bool repeats = !callsBody(expr) && !isBranch(expr);
     std::vector<NodeId> bound = boundNodes(expr, inputs);
-    std::vector<Frame> inner(isCall(expr) ? 1 : expr.bodies.size());
+    std::vector<Frame> inner(callsBody(expr) ? 1 : expr.bodies.size());
     for (std::size_t i = 0; i < inner.size(); ++i) {
         inner[i].body = expr.bodies[i];
         inner[i].owner = id;
@@ -131,7 +131,7 @@ base::Result<void> InplaceWalk::bringOut(Frame& frame, ExprId id, std::vector<Fr
         }
         exported.push_back(outer);
     }
-    const bool isModule = isCall(m_graph.expr(id));
+    const bool isModule = callsBody(m_graph.expr(id));
     if (!exported.empty()) {
         for (std::size_t i = 0; i < inner.size(); ++i) addResults(inner[i], isModule, finals[i]);
     }
@@ -180,7 +180,7 @@ void InplaceWalk::addResults(Frame& inner, bool isModule, const std::vector<Node
 /// What the first `count` outputs, which the program had before, share memory with.
 base::Result<void> InplaceWalk::takeBodyResults(Frame& frame, ExprId id, std::vector<Frame>& inner, std::size_t count) {
     const std::vector<NodeId> outputs = m_graph.expr(id).outputs;
-    const bool isModule = isCall(m_graph.expr(id));
+    const bool isModule = callsBody(m_graph.expr(id));
     for (std::size_t k = 0; k < count; ++k) {
         std::vector<NodeId> results;
         for (const Frame& each : inner) {

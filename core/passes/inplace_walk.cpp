@@ -11,11 +11,6 @@ namespace {
 using graph::MemoryEffect;
 using graph::Sharing;
 
-/// Recorded from the operators and methods that users write, not from low-level operators.
-bool isUserLevel(const Expr& expr) {
-    return expr.kind == ExprKind::CallMethod || expr.op.domain == "prim" || expr.target.starts_with("operator.");
-}
-
 bool isPlainCopy(const Expr& expr) {
     const Meaning meaning = meaningOf(expr);
     return (meaning == Meaning::Copy || meaning == Meaning::Fill) && traitsOf(expr).is(Trait::InPlace) && expr.arguments.size() > 1 && expr.keywords.empty();

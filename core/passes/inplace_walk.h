@@ -11,6 +11,11 @@
 
 namespace sonde::passes {
 
+/// Recorded from the operators and methods that users write, not from low-level operators.
+inline bool isUserLevel(const Expr& expr) {
+    return expr.kind == ExprKind::CallMethod || expr.op.domain == "prim" || expr.target.starts_with("operator.");
+}
+
 /// Walks over a program as it runs and knows for every tensor what it shares memory with. What is read behind a write reads
 /// what was written: the result of the write, the base with the written part put in, or a view that is taken again. Writes
 /// inside called modules and branches come out of them as further outputs.

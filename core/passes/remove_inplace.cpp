@@ -21,11 +21,6 @@ bool isCall(const Expr& expr) {
     return expr.op.name.empty() || familyOf(expr) != Family::Onnx;
 }
 
-/// Recorded from the operators and methods that users write, not from low-level operators.
-bool isUserLevel(const Expr& expr) {
-    return expr.kind == ExprKind::CallMethod || expr.op.domain == "prim" || expr.target.starts_with("operator.");
-}
-
 class InplaceRemover {
   public:
     InplaceRemover(InternalGraph& graph, Notes& notes) : m_graph(graph), m_rewrite(graph, notes) {}

@@ -146,13 +146,6 @@ Value asView(const Value& result, const Tensor& base, const Function& function, 
     return view ? Value(*view) : result;
 }
 
-bool repeatsElements(const Tensor& tensor) {
-    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
-        if (tensor.dim(axis) > 1 && tensor.strides()[axis] == 0) return true;
-    }
-    return false;
-}
-
 void copyInto(const Tensor& source, Tensor target) {
     const Tensor packed = source.contiguous().value();
     std::byte* base = target.mutableBytes();
@@ -279,6 +272,13 @@ Var reformAtOnce(const Function& function, const std::vector<Var>& arguments, co
 }
 
 }  // namespace
+
+bool repeatsElements(const Tensor& tensor) {
+    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
+        if (tensor.dim(axis) > 1 && tensor.strides()[axis] == 0) return true;
+    }
+    return false;
+}
 
 Var evaluateAtOnce(const Function& function, const std::vector<Var>& arguments, const Keywords& keywords) {
     const CallValues call(arguments, keywords);

@@ -31,19 +31,6 @@ Tensor positionsOf(const Tensor& tensor, std::int64_t first) {
     return positions;
 }
 
-bool repeatsElements(const Tensor& tensor) {
-    for (std::size_t axis = 0; axis < tensor.rank(); ++axis) {
-        if (tensor.dim(axis) > 1 && tensor.strides()[axis] == 0) return true;
-    }
-    return false;
-}
-
-/// The proxies in a result, each with its place in a list.
-void visitProxies(const Var& var, const std::function<void(const Var&)>& visit) {
-    if (var.isProxy()) visit(var);
-    else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
-}
-
 Var rebuilt(const Var& container, std::vector<Var> items) {
     switch (container.kind()) {
         case Var::Kind::List: return Var::list(std::move(items));
@@ -57,6 +44,11 @@ Var rebuilt(const Var& container, std::vector<Var> items) {
 }
 
 }  // namespace
+
+void visitProxies(const Var& var, const std::function<void(const Var&)>& visit) {
+    if (var.isProxy()) visit(var);
+    else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
+}
 
 void Memory::clear() {
     m_cells.clear();

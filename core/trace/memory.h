@@ -55,6 +55,9 @@ struct MemoryMark {
 /// out of, and to what was cut out of it. The graph stays functional: a write records what the tensor is then, and what each
 /// of its bases is; views are cut again when they are read. What cannot be known is refused when it is read.
 ///
+/// Visits the proxies in a result, those in lists and dicts too.
+void visitProxies(const Var& var, const std::function<void(const Var&)>& visit);
+
 /// Names are nodes of one tracer. Not thread-safe.
 class Memory {
   public:

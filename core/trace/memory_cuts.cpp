@@ -53,7 +53,7 @@ std::vector<std::int64_t> inverseOf(const Var& dims) {
 }
 
 Var flat(const Var& base) { return callMethod(Function{"reshape", "reshape", "reshape"}, {base, Var(std::vector<std::int64_t>{-1})}); }
-constexpr Function kGetItem{"getitem", "getitem", "operator.getitem", true, "prim"};
+constexpr Function kGetElements{"getitem", "getitem", "operator.getitem", true, "prim"};
 constexpr Function kSetItem{"setitem", "setitem", "operator.setitem", true, "prim"};
 
 /// The arguments of a view after its base, with `first` in front.
@@ -93,7 +93,7 @@ Var OperatorCall::on(const Var& first) const {
 
 Var cutAgain(const Cut& cut, const Var& base) {
     const WritesAsValues values;
-    if (cut.positions) return callFunction(kGetItem, {flat(base), Var(*cut.positions)});
+    if (cut.positions) return callFunction(kGetElements, {flat(base), Var(*cut.positions)});
     const Var made = cut.call.on(base);
     return cut.item ? item(made, *cut.item) : made;
 }

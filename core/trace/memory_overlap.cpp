@@ -147,11 +147,6 @@ Relation relationOf(const std::vector<const Cut*>& written, const std::vector<co
     return written.size() == read.size() ? Relation::Same : Relation::Meet;
 }
 
-void visitProxies(const Var& var, const std::function<void(const Var&)>& visit) {
-    if (var.isProxy()) visit(var);
-    else if (var.kind() != Var::Kind::Value) std::ranges::for_each(var.items(), [&](const Var& item) { visitProxies(item, visit); });
-}
-
 }  // namespace
 
 /// `written`: the argument that the call writes to.

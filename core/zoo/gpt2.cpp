@@ -27,9 +27,9 @@ class Conv1D final : public Block {
 };
 
 /// Causal attention; `mask` [1,1,T,T] is 0 where a token may look and -inf where not.
-class Attention final : public Block {
+class Gpt2Attention final : public Block {
   public:
-    Attention(std::int64_t dim, std::int64_t heads)
+    Gpt2Attention(std::int64_t dim, std::int64_t heads)
         : Block("GPT2Attention", {"hidden_states", "mask"}),
           m_heads(heads),
           m_depth(dim / heads),
@@ -85,12 +85,12 @@ class Mlp final : public Block {
     std::shared_ptr<nn::Dropout> m_dropout;
 };
 
-class Layer final : public Block {
+class Gpt2Layer final : public Block {
   public:
-    Layer(std::int64_t dim, std::int64_t heads)
+    Gpt2Layer(std::int64_t dim, std::int64_t heads)
         : Block("GPT2Block", {"hidden_states", "mask"}),
           m_norm1(add("ln_1", make<nn::LayerNorm>(nn::Ints{dim}))),
-          m_attention(add("attn", make<Attention>(dim, heads))),
+          m_attention(add("attn", make<Gpt2Attention>(dim, heads))),
           m_norm2(add("ln_2", make<nn::LayerNorm>(nn::Ints{dim}))),
           m_mlp(add("mlp", make<Mlp>(dim))) {}
     Var forward(std::span<const Var> in) override {
@@ -100,7 +100,7 @@ class Layer final : public Block {
 
   private:
     std::shared_ptr<nn::LayerNorm> m_norm1;
-    std::shared_ptr<Attention> m_attention;
+    std::shared_ptr<Gpt2Attention> m_attention;
     std::shared_ptr<nn::LayerNorm> m_norm2;
     std::shared_ptr<Mlp> m_mlp;
 };
@@ -115,7 +115,7 @@ class Gpt2Model final : public Block {
         m_positions = add("wpe", make<nn::Embedding>(settings.whole("positions"), dim));
         m_dropout = add("drop", make<nn::Dropout>(0.1));
         m_layers = add("h", make<nn::ModuleList>());
-        for (std::int64_t i = 0; i < settings.whole("layers"); ++i) m_layers->append(make<Layer>(dim, settings.whole("heads")));
+        for (std::int64_t i = 0; i < settings.whole("layers"); ++i) m_layers->append(make<Gpt2Layer>(dim, settings.whole("heads")));
         m_norm = add("ln_f", make<nn::LayerNorm>(nn::Ints{dim}));
     }
     const std::shared_ptr<nn::Embedding>& tokens() const { return m_tokens; }

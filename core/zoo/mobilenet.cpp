@@ -7,7 +7,6 @@ namespace sonde::zoo {
 namespace {
 
 using Activation = ModulePtr (*)();
-ModulePtr relu() { return make<nn::ReLU>(); }
 ModulePtr relu6() { return make<nn::ReLU6>(); }
 ModulePtr hardswish() { return make<nn::Hardswish>(); }
 

@@ -32,6 +32,8 @@ std::shared_ptr<M> make(Args&&... args) {
     return std::make_shared<M>(std::forward<Args>(args)...);
 }
 
+inline ModulePtr relu() { return make<nn::ReLU>(); }
+
 /// A module of a model: its class's name, and the parameters of its forward (tensors without a default).
 class Block : public Module {
   public:

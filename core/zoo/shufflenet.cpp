@@ -21,12 +21,11 @@ ModulePtr convolution(std::int64_t in, std::int64_t out, std::int64_t kernel, st
     return make<nn::Conv2d>(in, out, kernel, noBias(kernel, stride, groups));
 }
 ModulePtr norm(std::int64_t channels) { return make<nn::BatchNorm2d>(channels); }
-ModulePtr relu() { return make<nn::ReLU>(); }
 
 /// Stride 1: one half of the channels passes through, the other through branch2. Stride 2: both branches read all.
-class InvertedResidual final : public Block {
+class ShuffleResidual final : public Block {
   public:
-    InvertedResidual(std::int64_t in, std::int64_t out, std::int64_t stride) : Block("InvertedResidual"), m_stride(stride) {
+    ShuffleResidual(std::int64_t in, std::int64_t out, std::int64_t stride) : Block("InvertedResidual"), m_stride(stride) {
         const std::int64_t half = out / 2;
         m_branch1 = add("branch1", sequential());
         if (stride > 1) {
@@ -67,7 +66,7 @@ class ShuffleNetV2 final : public Block {
         for (std::size_t stage = 0; stage < 3; ++stage) {
             auto blocks = sequential();
             for (int i = 0; i < kBlocks[stage]; ++i) {
-                blocks->append(make<InvertedResidual>(channels, widths[stage + 1], i == 0 ? 2 : 1));
+                blocks->append(make<ShuffleResidual>(channels, widths[stage + 1], i == 0 ? 2 : 1));
                 channels = widths[stage + 1];
             }
             m_parts.push_back(add("stage" + std::to_string(stage + 2), blocks));

@@ -7,10 +7,10 @@ namespace sonde::zoo {
 
 namespace {
 
-constexpr double kEps = 1e-6;
-constexpr double kDropout = 0;
+constexpr double kVitEps = 1e-6;
+constexpr double kVitDropout = 0;
 
-std::shared_ptr<nn::LayerNorm> layerNorm(std::int64_t dim) { return make<nn::LayerNorm>(nn::Ints{dim}, kEps); }
+std::shared_ptr<nn::LayerNorm> vitNorm(std::int64_t dim) { return make<nn::LayerNorm>(nn::Ints{dim}, kVitEps); }
 
 void require(const Var& condition, std::string message) {
     trace::callFunction({"_assert", "_assert", "torch._assert", false, "prim"}, {condition, std::move(message)});
@@ -28,14 +28,14 @@ class EncoderBlock final : public Block {
   public:
     EncoderBlock(std::int64_t heads, std::int64_t dim, std::int64_t mlpDim)
         : Block("EncoderBlock", {"input"}),
-          m_norm1(add("ln_1", layerNorm(dim))),
+          m_norm1(add("ln_1", vitNorm(dim))),
           m_attention(add("self_attention", make<nn::MultiheadAttention>(dim, heads, nn::AttentionOptions{.batchFirst = true}))),
-          m_dropout(add("dropout", make<nn::Dropout>(kDropout))),
-          m_norm2(add("ln_2", layerNorm(dim))),
+          m_dropout(add("dropout", make<nn::Dropout>(kVitDropout))),
+          m_norm2(add("ln_2", vitNorm(dim))),
           m_mlp(add("mlp", make<NamedSequential>("MLPBlock", std::vector<ModulePtr>{
                                                                  make<nn::Linear>(dim, mlpDim), make<nn::GELU>(),
-                                                                 make<nn::Dropout>(kDropout), make<nn::Linear>(mlpDim, dim),
-                                                                 make<nn::Dropout>(kDropout)}))) {}
+                                                                 make<nn::Dropout>(kVitDropout), make<nn::Linear>(mlpDim, dim),
+                                                                 make<nn::Dropout>(kVitDropout)}))) {}
 
     Var forward(std::span<const Var> in) override {
         requireSequence(in[0]);
@@ -54,18 +54,18 @@ class EncoderBlock final : public Block {
     std::shared_ptr<NamedSequential> m_mlp;
 };
 
-class Encoder final : public Block {
+class VitEncoder final : public Block {
   public:
-    Encoder(std::int64_t length, const Settings& settings) : Block("Encoder", {"input"}) {
+    VitEncoder(std::int64_t length, const Settings& settings) : Block("Encoder", {"input"}) {
         const std::int64_t dim = settings.whole("dim");
         m_positions = addParameter("pos_embedding", nn::zeros({1, length, dim}));
-        m_dropout = add("dropout", make<nn::Dropout>(kDropout));
+        m_dropout = add("dropout", make<nn::Dropout>(kVitDropout));
         m_layers = add("layers", sequential());
         for (std::int64_t i = 0; i < settings.whole("layers"); ++i) {
             m_layers->addChild("encoder_layer_" + std::to_string(i),
                                make<EncoderBlock>(settings.whole("heads"), dim, settings.whole("mlp")));
         }
-        m_norm = add("ln", layerNorm(dim));
+        m_norm = add("ln", vitNorm(dim));
     }
 
     Var forward(std::span<const Var> in) override {
@@ -90,7 +90,7 @@ class VisionTransformer final : public Block {
         const std::int64_t rows = m_image / m_patch;
         m_projection = add("conv_proj", make<nn::Conv2d>(3, m_dim, m_patch, withBias(m_patch)));
         m_classToken = addParameter("class_token", nn::zeros({1, 1, m_dim}));
-        m_encoder = add("encoder", make<Encoder>(rows * rows + 1, settings));
+        m_encoder = add("encoder", make<VitEncoder>(rows * rows + 1, settings));
         m_heads = add("heads", sequential());
         m_heads->addChild("head", make<nn::Linear>(m_dim, settings.whole("classes")));
     }
@@ -121,7 +121,7 @@ class VisionTransformer final : public Block {
     std::int64_t m_dim;
     std::shared_ptr<nn::Conv2d> m_projection;
     Attribute m_classToken;
-    std::shared_ptr<Encoder> m_encoder;
+    std::shared_ptr<VitEncoder> m_encoder;
     std::shared_ptr<nn::Sequential> m_heads;
 };
 

@@ -25,7 +25,7 @@ struct Mark {
     ColorRole role;
 };
 /// The last is drawn on top, and hit first.
-constexpr Mark kMarks[] = {{kMatch, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
+constexpr Mark kMapMarks[] = {{kMatch, ColorRole::SearchHit}, {kBookmarked, ColorRole::Accent}, {kWatched, ColorRole::WatchMark}, {kEnd, ColorRole::EndMark},
                            {kRunning, ColorRole::CurrentMark}, {kBadValue, ColorRole::WarningMark}, {kDiffers, ColorRole::ErrorMark},
                            {kFailed, ColorRole::ErrorMark}};
 
@@ -90,7 +90,7 @@ void OverviewMap::renderMarks(QPainter& painter) const {
     const auto scene = m_canvas.scene();
     const QTransform map = toMap();
     painter.setPen(QPen(theme::color(ColorRole::MinimapGround), 1));
-    for (const Mark& mark : kMarks) {
+    for (const Mark& mark : kMapMarks) {
         painter.setBrush(theme::color(mark.role));
         for (std::size_t i = 0; i < m_canvas.m_marks.flags.size(); ++i)
             if (m_canvas.m_marks.flags[i] & mark.flag)
@@ -129,7 +129,7 @@ layout::ItemId OverviewMap::markAt(QPointF pixel) const {
     layout::ItemId best;
     if (!scene) return best;
     double nearest = kMarkReach * kMarkReach;
-    for (auto mark = std::rbegin(kMarks); mark != std::rend(kMarks) && !best; ++mark)
+    for (auto mark = std::rbegin(kMapMarks); mark != std::rend(kMapMarks) && !best; ++mark)
         for (std::size_t i = 0; i < m_canvas.m_marks.flags.size() && i < scene->items.size(); ++i) {
             if (!(m_canvas.m_marks.flags[i] & mark->flag)) continue;
             const QPointF away = markPlace(layout::ItemId(i)) - pixel;

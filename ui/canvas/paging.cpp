@@ -10,7 +10,7 @@ namespace sonde::canvas {
 
 namespace {
 
-constexpr double kMargin = 24;         // of the picture, in units
+constexpr double kPageMargin = 24;         // of the picture, in units
 constexpr double kShared = 12;         // of neighbouring pages, in units
 constexpr double kFooter = 14;         // under the picture, in points
 constexpr double kMaxPages = 2000;
@@ -25,7 +25,7 @@ double piecesOf(double length, double room) {
 }  // namespace
 
 QRectF pictureOf(const ScenePainter& painter) {
-    return toQt(painter.index().scene().bounds).adjusted(-kMargin, -kMargin, kMargin, kMargin);
+    return toQt(painter.index().scene().bounds).adjusted(-kPageMargin, -kPageMargin, kPageMargin, kPageMargin);
 }
 
 std::vector<PageLayout> pagesOf(const QRectF& picture, const QSizeF& room) {

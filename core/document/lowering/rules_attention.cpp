@@ -12,7 +12,7 @@ namespace {
 using Results = std::vector<Argument>;
 using C = LoweredCall;
 
-NodeId linear(C& c, NodeId x, NodeId w, NodeId b) { return c.make("Add", {c.make("MatMul", {x, c.permuted(w, {1, 0})}), b}); }
+NodeId affine(C& c, NodeId x, NodeId w, NodeId b) { return c.make("Add", {c.make("MatMul", {x, c.permuted(w, {1, 0})}), b}); }
 
 /// What attention needs beside x: heads, weights of the joint projection and of the last one, a mask and its kind.
 struct Heads {
@@ -39,7 +39,7 @@ std::pair<NodeId, NodeId> attended(C& c, const std::vector<NodeId>& inputs, cons
     std::vector<NodeId> parts;
     for (std::int64_t i = 0; i < 3; ++i) {
         const auto cut = [&](NodeId x) { return c.make("Slice", {x, c.integersNode({i * width}), c.integersNode({(i + 1) * width}), c.integersNode({0})}); };
-        const NodeId y = linear(c, inputs[static_cast<std::size_t>(i)], cut(h.inWeight), cut(h.inBias));
+        const NodeId y = affine(c, inputs[static_cast<std::size_t>(i)], cut(h.inWeight), cut(h.inBias));
         const Shape own = c.shapeOf(y);
         parts.push_back(c.permuted(c.reshaped(y, Shape{own[0], own[1], h.heads, each}), i == 1 ? std::vector<std::int64_t>{0, 2, 3, 1} : std::vector<std::int64_t>{0, 2, 1, 3}));
     }
@@ -47,7 +47,7 @@ std::pair<NodeId, NodeId> attended(C& c, const std::vector<NodeId>& inputs, cons
     if (h.mask.valid()) scores = c.make("Add", {scores, hidden(c, h, dtype)});
     const NodeId weights = c.make("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
     const NodeId joined = c.reshaped(c.permuted(c.make("MatMul", {weights, parts[2]}), {0, 2, 1, 3}), shape);
-    return {linear(c, joined, h.outWeight, h.outBias), weights};
+    return {affine(c, joined, h.outWeight, h.outBias), weights};
 }
 
 /// (query, key, value, width, heads, qkv weight, qkv bias, weight, bias, mask, need_weights, average_attn_weights, mask_type)
@@ -75,8 +75,8 @@ Results encoderLayer(C& c) {
         return c.make("LayerNormalization", {y, c.tensor(at), c.tensor(at + 1)}, {{"axis", std::int64_t{-1}}, {"epsilon", c.number(9)}});
     };
     const auto fed = [&](NodeId y) {
-        const NodeId wide = linear(c, y, c.tensor(14), c.tensor(15));
-        return linear(c, c.flag(7) ? gelu(c, wide) : c.make("Relu", {wide}), c.tensor(16), c.tensor(17));
+        const NodeId wide = affine(c, y, c.tensor(14), c.tensor(15));
+        return affine(c, c.flag(7) ? gelu(c, wide) : c.make("Relu", {wide}), c.tensor(16), c.tensor(17));
     };
     const auto self = [&](NodeId y) { return attended(c, {y, y, y}, h).first; };
     if (c.flag(8)) {

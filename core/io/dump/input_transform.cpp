@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;  ///< one for each element, or one for all
 
-constexpr int kMaxDepth = 100;
+constexpr int kMaxExpressionDepth = 100;
 
 struct Failure {
     std::string what;
@@ -74,7 +74,7 @@ class Evaluation {
     }
     /// -a ** b is -(a ** b), and a ** b ** c is a ** (b ** c).
     Numbers power(int depth) {
-        if (depth > kMaxDepth) fail("the expression nests too deeply");
+        if (depth > kMaxExpressionDepth) fail("the expression nests too deeply");
         if (take("-")) return both({-1}, power(depth + 1), std::multiplies<>());
         if (take("+")) return power(depth + 1);
         Numbers base = atom(depth + 1);

@@ -38,7 +38,7 @@ struct Element {
 
 bool isBlank(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmedBlanks(std::string_view text) {
     while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
     while (!text.empty() && isBlank(text.back())) text.remove_suffix(1);
     return text;
@@ -269,7 +269,7 @@ Shape shapeOfOne(const tensor::TypeInfo& type) {
 }  // namespace
 
 bool isLiteral(std::string_view text) {
-    text = trimmed(text);
+    text = trimmedBlanks(text);
     if (text.empty()) return false;
     return std::string_view("[{'\"").find(text.front()) != std::string_view::npos || elementOf(text).has_value();
 }

@@ -19,8 +19,6 @@ using BuiltinTable = std::unordered_map<std::string, Builtin>;
 /// An element count that no model needs, before memory is asked for.
 inline constexpr std::size_t kMaxElements = 50'000'000;
 
-[[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) { throw trace::TraceError(kind, text); }
-
 inline std::int64_t intOf(const ScriptValue& value) { return toVar(value).toInt(); }
 inline bool isInt(const ScriptValue& value) { return value.isNumber() && value.plain()->value().kind() != tensor::ValueKind::Float; }
 inline double numberOf(const ScriptValue& value) { return value.plain()->value().number(); }

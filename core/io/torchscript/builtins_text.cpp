@@ -8,6 +8,7 @@
 
 #include "core/base/number_text.h"
 #include "core/io/torchscript/builtins.h"
+#include "core/io/torchscript/lexer.h"
 
 namespace sonde::io::script {
 
@@ -51,7 +52,6 @@ namespace {
 
 bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool isLower(char c) { return c >= 'a' && c <= 'z'; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isAlpha(char c) { return isUpper(c) || isLower(c); }
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 char upper(char c) { return isLower(c) ? static_cast<char>(c - 32) : c; }

@@ -31,8 +31,6 @@ constexpr std::size_t kMaxTracedNodes = 150'000;
 thread_local int tDepth = 0;
 thread_local std::int64_t tStatements = 0;
 
-[[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
-
 /// Counts calls and, from the outermost one on, statements.
 class CallGuard {
   public:

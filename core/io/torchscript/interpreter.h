@@ -8,8 +8,12 @@
 #include "core/io/torchscript/archive.h"
 #include "core/io/torchscript/script_value.h"
 #include "core/io/torchscript/views.h"
+#include "core/trace/error.h"
 
 namespace sonde::io::script {
+
+/// What a model raises and what is not supported: ends the call.
+[[noreturn]] inline void fail(trace::TraceErrorKind kind, const std::string& text) { throw trace::TraceError(kind, text); }
 
 /// Executes the serialised language on values and on proxies (torch/csrc/jit/docs/serialization.md). Operators are those
 /// of the registry; work on numbers, strings, lists and dicts is done here. Throws TraceError: what a model raises, what

@@ -28,8 +28,6 @@ namespace {
 constexpr const char* kLengthText =
     "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please call torch.fx.wrap('len') at module scope";
 
-[[noreturn]] void fail(TraceErrorKind kind, const std::string& text) { throw TraceError(kind, text); }
-
 /// forward, forward1 (a traced module's second call), forward__0 (an overload).
 bool isCallOfModule(const std::string& name) {
     if (!name.starts_with("forward")) return false;

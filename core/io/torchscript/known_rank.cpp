@@ -16,7 +16,7 @@ using graph::NodeId;
 
 namespace {
 
-constexpr int kMaxDepth = 400;
+constexpr int kMaxRankDepth = 400;
 
 using operators::OpClass;
 using operators::Trait;
@@ -28,7 +28,7 @@ class RankFinder {
     explicit RankFinder(const InternalGraph& graph) : m_graph(graph) {}
 
     std::optional<std::int64_t> of(NodeId id, int depth = 0) const {
-        if (depth > kMaxDepth) return std::nullopt;
+        if (depth > kMaxRankDepth) return std::nullopt;
         const graph::Node& node = m_graph.node(id);
         if (node.constant && node.constant->isTensor()) return static_cast<std::int64_t>(node.constant->tensor().rank());
         if (node.type.shape) return static_cast<std::int64_t>(node.type.shape->size());
@@ -105,7 +105,7 @@ bool isSizeList(const trace::Var& var) {
     if (!var.isProxy() || !var.tracer().recorded()) return false;
     const InternalGraph& graph = *var.tracer().recorded();
     NodeId node = var.node();
-    for (int depth = 0; depth < kMaxDepth; ++depth) {
+    for (int depth = 0; depth < kMaxRankDepth; ++depth) {
         const Expr& maker = graph.expr(graph.node(node).producer);
         const Traits& traits = graph::traitsOf(maker);
         if (traits.opClass == OpClass::Shape && operators::overloadOf(maker.op.name).empty()) return true;

@@ -5,7 +5,6 @@ namespace sonde::io::script {
 namespace {
 
 bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<signed char>(c) < 0; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 class Lexer {
   public:

@@ -9,6 +9,9 @@
 
 namespace sonde::io::script {
 
+/// ASCII, whatever the locale.
+inline bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
 struct Token {
     enum class Kind : std::uint8_t { Name, Int, Float, String, Symbol, Newline, Indent, Dedent, End };
     Kind kind = Kind::End;

@@ -24,7 +24,7 @@ enum Op : unsigned char {
     ShortBinUnicode = 0x8c, Memoize = 0x94, Frame = 0x95, StackGlobal = 0x93, BinBytes = 'B', ShortBinBytes = 'C'
 };
 
-constexpr int kMaxDepth = 400;
+constexpr int kMaxPickleDepth = 400;
 
 class Machine {
   public:
@@ -101,7 +101,7 @@ class Machine {
         m_containers[item.number].isOpen = false;
         int& depth = m_containers[container].depth;
         depth = std::max(depth, m_containers[item.number].depth + 1);
-        return depth <= kMaxDepth ? base::Result<void>() : wrong("it nests too deeply");
+        return depth <= kMaxPickleDepth ? base::Result<void>() : wrong("it nests too deeply");
     }
 
     std::uint32_t newContainer() {

@@ -15,7 +15,6 @@ Var pythonIndex(const std::vector<Var>& parts) { return parts.size() == 1 ? part
 
 namespace {
 
-bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int; }
 
 /// A bound of a slice: what Python leaves out is none.
 Var bound(const std::vector<ScriptValue>& arguments, std::size_t i, std::int64_t otherwise) {

@@ -156,7 +156,7 @@ void ScriptModule::setAttribute(const std::string& name, ScriptValue value) { m_
 
 namespace {
 
-constexpr int kMaxDepth = 300;
+constexpr int kMaxModuleDepth = 300;
 
 /// Makes modules, instances and values of the pickled data. A value that occurs twice is made once.
 class Builder {
@@ -164,7 +164,7 @@ class Builder {
     explicit Builder(std::shared_ptr<Archive> archive) : m_archive(std::move(archive)) {}
 
     base::Result<ScriptValue> value(const Value& data, int depth) {
-        if (depth > kMaxDepth) return base::unreadable("modules nest too deeply");
+        if (depth > kMaxModuleDepth) return base::unreadable("modules nest too deeply");
         switch (data.kind()) {
             case ValueKind::Object: return object(std::dynamic_pointer_cast<PickledObject>(data.object()), depth);
             case ValueKind::List:

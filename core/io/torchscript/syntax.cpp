@@ -24,7 +24,7 @@ std::string dottedPath(const Expression& expression) {
 
 namespace {
 
-constexpr int kMaxDepth = 200;
+constexpr int kMaxSyntaxDepth = 200;
 
 class Parser {
   public:
@@ -187,7 +187,7 @@ class Parser {
     base::Result<std::vector<Statement>> block() {
         SONDE_TRY(expectKind(Token::Kind::Newline, "a new line"));
         SONDE_TRY(expectKind(Token::Kind::Indent, "an indented block"));
-        if (++m_depth > kMaxDepth) return wrong("blocks nest too deeply");
+        if (++m_depth > kMaxSyntaxDepth) return wrong("blocks nest too deeply");
         std::vector<Statement> statements;
         while (peek().kind != Token::Kind::Dedent && peek().kind != Token::Kind::End) {
             SONDE_ASSIGN(Statement one, statement());
@@ -282,7 +282,7 @@ class Parser {
     }
 
     base::Result<Expression> expression() {
-        if (++m_depth > kMaxDepth) return wrong("expressions nest too deeply");
+        if (++m_depth > kMaxSyntaxDepth) return wrong("expressions nest too deeply");
         SONDE_ASSIGN(Expression result, primary());
         while (isSymbol(".") || isSymbol("(") || isSymbol("[")) {
             SONDE_ASSIGN(result, trailer(std::move(result)));

@@ -53,7 +53,6 @@ bool canBePut(ViewForm form) {
     }
 }
 
-bool isWhole(const Var& var) { return var.kind() == Var::Kind::Value && var.value().kind() == ValueKind::Int; }
 Var everything() { return Var::slice({}, {}, {}); }
 bool isEverything(const Var& part) {
     return part.kind() == Var::Kind::Slice && std::ranges::all_of(part.items(), [](const Var& bound) { return bound.isNone(); });

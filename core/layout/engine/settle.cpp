@@ -9,7 +9,7 @@ namespace sonde::layout {
 
 namespace {
 
-constexpr double kSlack = 1e-6;
+constexpr double kTouch = 1e-6;
 
 /// Splits a cubic at `t` and leaves its first part in `p`.
 void keepFirstPart(Point* p, double t) {
@@ -41,7 +41,7 @@ void bendEnd(Path& path, double y, Point target) {
     keepFirstPart(path.points.data() + 3 * s, low);
     const Point from = path.end(), control = path.points[path.points.size() - 2];
     const double half = (target.y - from.y) / 2, dy = from.y - control.y;
-    double dx = dy > kSlack ? (from.x - control.x) / dy * half : 0;
+    double dx = dy > kTouch ? (from.x - control.x) / dy * half : 0;
     dx = std::clamp(dx, -std::abs(target.x - from.x), std::abs(target.x - from.x));
     path.curveTo({from.x + dx, from.y + half}, {target.x, target.y - half}, target);
 }
@@ -84,8 +84,8 @@ class Settler {
         if ((!edge.fromPort && !edge.toPort) || to.index <= from.index) return;
         Path& path = m_layout.edges[i];
         const Point start = path.start(), end = path.end();
-        if (std::abs(start.y - m_layout.boxes[edge.from].bottom()) > kSlack) return;
-        if (std::abs(end.y - m_layout.boxes[edge.to].y) > kSlack) return;
+        if (std::abs(start.y - m_layout.boxes[edge.from].bottom()) > kTouch) return;
+        if (std::abs(end.y - m_layout.boxes[edge.to].y) > kTouch) return;
         if (to.index == from.index + 1) {
             Path drawn;
             drawn.moveTo(start);
@@ -115,11 +115,11 @@ class Settler {
         const Rect& rect = m_layout.boxes[box];
         for (const std::uint32_t i : in) {
             const Path& path = m_layout.edges[i];
-            if (std::abs(path.end().y - rect.y) > kSlack || segmentThrough(path, above(box)) == path.segments()) return false;
+            if (std::abs(path.end().y - rect.y) > kTouch || segmentThrough(path, above(box)) == path.segments()) return false;
         }
         for (const std::uint32_t i : out) {
             const Path& path = m_layout.edges[i];
-            if (std::abs(path.start().y - rect.bottom()) > kSlack || path.end().y < below(box)) return false;
+            if (std::abs(path.start().y - rect.bottom()) > kTouch || path.end().y < below(box)) return false;
         }
         return true;
     }

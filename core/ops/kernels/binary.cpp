@@ -5,6 +5,7 @@
 #include "core/ops/kernels/broadcast.h"
 #include "core/ops/kernels/elementwise.h"
 #include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 
@@ -121,12 +122,6 @@ T floorQuotient(T a, T b) {
         const T q = quotient(a, b);
         return b != 0 && remainderC(a, b) != 0 && ((a < 0) != (b < 0)) ? static_cast<T>(q - 1) : q;
     }
-}
-
-template <typename T>
-bool isNaN(T value) {
-    if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
-    else return false;
 }
 
 /// Wraps where a signed integer would overflow.

@@ -6,6 +6,7 @@
 
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/patches.h"
 
 namespace sonde::ops::kernels {
@@ -164,8 +165,6 @@ base::Result<void> narrowThroughFloat(KernelContext& context, const Tensor& x, c
     context.setOutputs(std::move(outputs));
     return {};
 }
-
-bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
 }  // namespace
 

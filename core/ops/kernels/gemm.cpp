@@ -8,6 +8,7 @@
 #include "core/base/parallel_scope.h"
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/numbers.h"
 
 namespace sonde::ops::kernels {
 
@@ -26,7 +27,6 @@ constexpr double kSharedLine = 200;
 const MicroKernel& microKernel() { return floatKernels().gemm; }
 
 std::int64_t roundUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
-std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
 /// target[p][i] = element (p, first + i) of a matrix with strides (depth, across), zeros beyond `extent`.
 void packPanel(const float* data, std::int64_t depthStride, std::int64_t acrossStride, std::int64_t k0, std::int64_t kc,

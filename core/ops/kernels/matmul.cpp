@@ -8,6 +8,7 @@
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 
@@ -25,8 +26,6 @@ base::Result<std::unique_ptr<PreparedState>> prepareRight(const Value& matrix, b
 }
 
 namespace {
-
-bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
 
 /// Leading dimensions, then [rows, columns].
 struct Operand {

@@ -6,6 +6,7 @@
 
 #include "core/ops/kernels/depthwise.h"
 #include "core/ops/kernels/float_kernels.h"
+#include "core/ops/kernels/numbers.h"
 #include "core/ops/kernels/scratch.h"
 #include "core/tensor/dispatch.h"
 
@@ -84,12 +85,6 @@ T lowest() {
     if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
     else if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
     else return T(-std::numeric_limits<float>::infinity());
-}
-
-template <typename T>
-bool isNaN(T value) {
-    if constexpr (std::is_integral_v<T>) return false;
-    else return std::isnan(static_cast<float>(value));
 }
 
 std::int64_t columnMajorIndex(std::int64_t index, const std::vector<std::int64_t>& extents) {

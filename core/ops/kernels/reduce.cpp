@@ -7,18 +7,13 @@
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/move.h"
+#include "core/ops/kernels/numbers.h"
 #include "core/ops/support/shapes.h"
 #include "core/tensor/dispatch.h"
 
 namespace sonde::ops::kernels {
 
 namespace {
-
-template <typename T>
-bool isNaN(const T& value) {
-    if constexpr (std::is_integral_v<T>) return false;
-    else return std::isnan(static_cast<double>(value));
-}
 
 /// What integers add up to wraps; 0 for what is no number.
 template <typename Sum>

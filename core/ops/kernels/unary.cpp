@@ -8,13 +8,13 @@ namespace sonde::ops::kernels {
 
 namespace {
 
-constexpr std::size_t kGrain = 16384;
+constexpr std::size_t kUnaryGrain = 16384;
 
 template <typename T, typename F>
 void mapAll(KernelContext& context, const Tensor& x, Tensor& y, F f) {
     const T* in = x.data<T>();
     T* out = y.mutableData<T>();
-    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kGrain, [&](std::size_t begin, std::size_t end) {
+    context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) out[i] = f(in[i]);
     });
 }
@@ -28,7 +28,7 @@ base::Result<void> applyUnary(KernelContext& context, const UnaryFunction& funct
         const float* in = x.data<float>();
         float* out = y.mutableData<float>();
         const Followers* followers = Followers::of(y);
-        context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kGrain, [&](std::size_t begin, std::size_t end) {
+        context.pool().parallelFor(static_cast<std::size_t>(x.numel()), kUnaryGrain, [&](std::size_t begin, std::size_t end) {
             loop(in + begin, out + begin, end - begin, static_cast<float>(a), static_cast<float>(b));
             if (followers) followers->apply(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end - begin));
         });

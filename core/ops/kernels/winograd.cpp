@@ -5,6 +5,7 @@
 
 #include "core/ops/kernels/float_kernels.h"
 #include "core/ops/kernels/followers.h"
+#include "core/ops/kernels/numbers.h"
 
 namespace sonde::ops::kernels {
 
@@ -14,7 +15,6 @@ constexpr int kLanes = 16;          ///< tiles are transformed in groups of so m
 constexpr int kMostPoints = 36;
 constexpr int kMostColumns = 32;    ///< nr of the widest micro kernel
 
-std::int64_t divideUp(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
 /// G of F(m, 3): (m + 2) x 3.
 constexpr double kG2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};

@@ -23,9 +23,6 @@ std::optional<MatrixType> matrixType(const InferContext& context, std::size_t in
 /// Sets an output's type; `dims` may be nothing.
 void setType(InferContext& context, std::size_t output, DType dtype, std::optional<Dims> dims);
 
-/// The colour group of these operators.
-inline constexpr Category kLayer = Category::Layer;
-
 /// A flag that is known before the run; nothing otherwise.
 std::optional<bool> knownFlag(const InferContext& context, std::size_t input);
 

@@ -20,19 +20,19 @@ Table& table() {
     return all;
 }
 
-std::string keyOf(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
+std::string effectKey(std::string_view domain, std::string_view name) { return std::string(domain) + "::" + std::string(name); }
 
 }  // namespace
 
 void addEffect(std::string_view domain, std::string_view name) {
     const std::scoped_lock lock(table().mutex);
-    table().names.insert(keyOf(domain, name));
+    table().names.insert(effectKey(domain, name));
 }
 
 bool hasEffect(const OpDef& op) {
     if (operators::traitsOf(op.domain, op.name).is(operators::Trait::Effect)) return true;
     const std::scoped_lock lock(table().mutex);
-    return table().names.contains(keyOf(op.domain, op.name));
+    return table().names.contains(effectKey(op.domain, op.name));
 }
 
 }  // namespace sonde::ops

@@ -10,6 +10,10 @@ namespace sonde::ops {
 using tensor::Dim;
 using tensor::ValueKind;
 
+// The categories of most operators, in short.
+inline constexpr auto kEl = Category::Elementwise, kAct = Category::Activation, kLayer = Category::Layer, kNorm = Category::Normalization,
+                      kRed = Category::Reduction, kMove = Category::Transform, kTensor = Category::Tensor, kShape = Category::Shape;
+
 // Groups of dtypes as the specification names them.
 inline constexpr DTypeSet kFloats = bit(DType::Float16) | bit(DType::BFloat16) | bit(DType::Float32) | bit(DType::Float64);
 inline constexpr DTypeSet kSignedInts = bit(DType::Int8) | bit(DType::Int16) | bit(DType::Int32) | bit(DType::Int64);

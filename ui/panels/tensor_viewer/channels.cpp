@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxThumbnail = 192;
 
 bool hasChannels(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.rank() >= 3 && tensor.numel() > 0; }
 
-std::vector<int> ownAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
+std::vector<int> channelAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
     const PictureAxes axes = pictureAxes(tensor, layout);
     return {axes.channel, axes.row, axes.column};
 }
@@ -97,7 +97,7 @@ TensorViewInfo channelsView() {
     info.accepts = hasChannels;
     info.usesRange = true;
     info.usesSlice = true;
-    info.ownAxes = ownAxes;
+    info.ownAxes = channelAxes;
     info.usesChannels = true;
     info.factory = [] { return new Channels; };
     return info;

@@ -82,7 +82,7 @@ class Image : public TensorView {
     std::vector<tensor::Tensor> m_planes;
 };
 
-std::vector<int> ownAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
+std::vector<int> imageAxes(const tensor::Tensor& tensor, ChannelLayout layout) {
     const PictureAxes axes = pictureAxes(tensor, layout);
     return {axes.channel, axes.row, axes.column};
 }
@@ -98,7 +98,7 @@ TensorViewInfo imageView() {
     info.accepts = isPicture;
     info.usesRange = true;
     info.usesSlice = true;
-    info.ownAxes = ownAxes;
+    info.ownAxes = imageAxes;
     info.usesChannels = true;
     info.factory = [] { return new Image; };
     return info;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kRanked = 20;
 
-bool hasNumbers(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.numel() > 0; }
+bool canBeLine(const tensor::Tensor& tensor) { return isNumeric(tensor) && tensor.numel() > 0; }
 
 /// The plot, and beside it the largest numbers with their places: what a classifier thinks of a picture.
 class Line : public TensorView {
@@ -92,7 +92,7 @@ TensorViewInfo lineView() {
     info.title = QStringLiteral("Line");
     info.icon = QStringLiteral("line");
     info.description = QStringLiteral("Rows of a slice as lines, and its top values");
-    info.accepts = hasNumbers;
+    info.accepts = canBeLine;
     info.usesRange = true;
     info.usesSlice = true;
     info.factory = [] { return new Line; };

@@ -15,7 +15,7 @@ namespace sonde::panels {
 namespace {
 
 // Header views keep a record for every section; further rows and columns are reached through the slice.
-constexpr std::int64_t kMaxRows = 1'000'000;
+constexpr std::int64_t kMaxTableRows = 1'000'000;
 constexpr std::int64_t kMaxColumns = 20'000;
 /// Numbers copied at once when nothing is selected.
 constexpr std::int64_t kMaxCopied = 1'000'000;
@@ -36,7 +36,7 @@ class PlaneModel : public QAbstractTableModel {
     const tensor::Tensor& plane() const { return m_plane; }
 
     int rowCount(const QModelIndex& parent = {}) const override {
-        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(0), kMaxRows));
+        return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(0), kMaxTableRows));
     }
     int columnCount(const QModelIndex& parent = {}) const override {
         return parent.isValid() || !m_plane.defined() ? 0 : static_cast<int>(std::min(m_plane.dim(1), kMaxColumns));
@@ -112,7 +112,7 @@ class Table : public TensorView {
         m_shown = shown;
         m_model->setPlane(shown.plane);
         QStringList cut;
-        if (shown.plane.dim(0) > kMaxRows) cut << tr("the first %1 of %2 rows").arg(kMaxRows).arg(shown.plane.dim(0));
+        if (shown.plane.dim(0) > kMaxTableRows) cut << tr("the first %1 of %2 rows").arg(kMaxTableRows).arg(shown.plane.dim(0));
         if (shown.plane.dim(1) > kMaxColumns)
             cut << tr("the first %1 of %2 columns").arg(kMaxColumns).arg(shown.plane.dim(1));
         m_note->setText(tr("Showing %1").arg(cut.join(tr(" and "))));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMaxEntries = 1000;
 constexpr int kMaxDepth = 32;
-constexpr int kMaxRows = 20'000;  ///< in all: thirty pairs of pairs are a billion
+constexpr int kMaxTreeRows = 20'000;  ///< in all: thirty pairs of pairs are a billion
 constexpr int kTensorRole = Qt::UserRole;
 constexpr int kPathRole = Qt::UserRole + 1;
 
@@ -42,7 +42,7 @@ void addParts(QTreeWidgetItem* parent, const QString& path, const tensor::Value&
 }
 
 void addRow(QTreeWidgetItem* parent, const QString& name, const QString& path, const tensor::Value& value, int depth, int& rows) {
-    if (++rows > kMaxRows) return;
+    if (++rows > kMaxTreeRows) return;
     const bool container = value.isListLike() || value.kind() == tensor::ValueKind::Dict;
     const QString text = container ? QString() : QString::fromStdString(value.text(120));
     auto* row = new QTreeWidgetItem(parent, {name, QString::fromStdString(value.typeText()), text});
@@ -57,7 +57,7 @@ void fillValueTree(QTreeWidget& tree, const tensor::Value& value) {
     tree.clear();
     int rows = 0;
     addRow(tree.invisibleRootItem(), QObject::tr("value"), {}, value, 0, rows);
-    if (rows > kMaxRows) new QTreeWidgetItem(tree.invisibleRootItem(), {QObject::tr("only the first %1 parts are listed").arg(kMaxRows)});
+    if (rows > kMaxTreeRows) new QTreeWidgetItem(tree.invisibleRootItem(), {QObject::tr("only the first %1 parts are listed").arg(kMaxTreeRows)});
     tree.expandToDepth(1);
     for (int column = 0; column < 2; ++column) tree.resizeColumnToContents(column);
 }
