@@ -187,7 +187,7 @@ class TestKilled : public QObject {
     QJsonObject runChild(const char* what, const QString& settings, int killAfterMs = 0) {
         QProcess process;
         process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-        QStringList arguments{QString::fromLatin1(what), settings};
+        QStringList arguments{QStringLiteral("tst_killed"), QString::fromLatin1(what), settings};
         process.start(QCoreApplication::applicationFilePath(), arguments);
         if (!process.waitForStarted()) return {};
         QByteArray line;
@@ -311,7 +311,10 @@ void TestKilled::aProcessThatIsAskedToEndIsNotLost() {
     QVERIFY(QSettings(settings.path() + "/SondeTest/" + files.front(), QSettings::IniFormat).contains(QStringLiteral("window/geometry")));
 }
 
-int main(int argc, char** argv) {
+namespace {
+
+/// Also the children of the test, by their role.
+int runRole(int argc, char** argv) {
     QApplication application(argc, argv);
     const QString role = QString::fromLocal8Bit(argc > 1 ? argv[1] : "");
     for (const auto& [name, act] : {std::pair<const char*, int (*)()>{"work", work}, {"look", look}, {"churn", churn}, {"serve", serve}}) {
@@ -322,5 +325,9 @@ int main(int argc, char** argv) {
     TestKilled tests;
     return QTest::qExec(&tests, argc, argv);
 }
+
+}  // namespace
+
+SONDE_TEST_RUN(runRole)
 
 #include "tst_killed.moc"

@@ -1,0 +1,28 @@
+#pragma once
+
+// What most tests include: precompiled with test_program.h. A test still includes what it uses.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <span>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "core/document/document.h"
+#include "core/exec/run.h"
+#include "core/io/npz/npz.h"
