@@ -47,6 +47,7 @@ base::Result<std::shared_ptr<const document::Document>> ModelOptions::load(const
         const char* kind = finding.severity == base::Severity::Error ? "problem" : "warning";
         std::fprintf(stderr, "sonde: %s: %s%s%s%s\n", kind, finding.what.c_str(), finding.where.empty() ? "" : " (",
                      finding.where.c_str(), finding.where.empty() ? "" : ")");
+        if (!finding.hint.empty()) std::fprintf(stderr, "hint: %s\n", finding.hint.c_str());
     }
     for (const passes::PassReport& report : (*document)->passReports) std::fprintf(stderr, "sonde: pass %s", report.text().c_str());
     return document;
