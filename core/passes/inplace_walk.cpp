@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/operators/same_tensor.h"
 #include "core/passes/vocabulary.h"
 
 namespace sonde::passes {
@@ -197,8 +198,8 @@ bool InplaceWalk::mayBeSameObject(const Frame& frame, Id place) const {
     const auto isSame = [&](const TensorMemory::Place& each) {
         if (each.parent == kNone) return false;
         if (each.steps.empty()) return true;
-        const std::string_view name = baseName(m_graph.expr(each.steps.back()));
-        return name == "contiguous" || name == "to" || name == "requires_grad_" || name == "unchecked_cast" || name.ends_with("dropout");
+        const graph::OpKey& op = m_graph.expr(each.steps.back()).op;
+        return operators::mayReturnItsArgument(op.domain, op.name);
     };
     if (isSame(frame.memory.place(place))) return true;
     for (Id id = 0; id < frame.memory.placeCount(); ++id) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/graph/memory.h"
+#include "core/operators/same_tensor.h"
 #include "core/trace/memory.h"
 #include "core/trace/tracer.h"
 
@@ -82,12 +83,7 @@ Link linkOfDropout(const OperatorCall& call) {
 
 }  // namespace
 
-bool mayGiveItself(const OperatorCall& call) {
-    const Traits& traits = traitsOf(call);
-    const std::string_view name = graph::withoutOverload(call.op);
-    return traits.form == ViewForm::Contiguous || traits.form == ViewForm::Converted || traits.opClass == OpClass::Dropout || name == "requires_grad_" ||
-           name == "unchecked_cast";
-}
+bool mayGiveItself(const OperatorCall& call) { return operators::mayReturnItsArgument(call.domain, call.op); }
 
 bool keepsAll(const OperatorCall& call) {
     const Traits& traits = traitsOf(call);
