@@ -161,7 +161,9 @@ void TestTree::keysStandInTheActionTableAlone() {
 void TestTree::nothingIsUnfinishedByItsOwnWords() {
     const QRegularExpression word(
         QStringLiteral(R"(TODO|FIXME|XXX|HACK|\bnot (yet )?implemented\b|\bdummy\b|\bfor now\b)"));
-    const QStringList found = linesThatMatch({"app", "core", "ui"}, word, false);
+    QStringList found = linesThatMatch({"app", "core", "ui"}, word, false);
+    // PyTorch's own message, word for word.
+    found.removeIf([](const QString& line) { return line.contains(u"LU without pivoting is not implemented on the CPU"); });
     QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
 }
 

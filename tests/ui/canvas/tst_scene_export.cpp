@@ -77,7 +77,7 @@ void TestSceneExport::svgHoldsNamesAsTextInTitledGroups() {
     }
     QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
     for (const char* name : {"layer1", "layer4.1", "flatten", "x"}) QVERIFY2(texts.contains(QLatin1String(name)), name);
-    QVERIFY(titles.contains("module layer1, Sequential, open"));
+    QVERIFY(titles.contains("module layer1, Sequential, expanded"));
 }
 
 void TestSceneExport::svgIsDrawnByOthers() {

@@ -14,14 +14,14 @@ namespace {
 
 /// An option, a verb, or a model path with a name behind it: what only a command line takes.
 bool namesCommand(const QString& text) {
-    static const QRegularExpression command(QStringLiteral(R"((^|[^\w-])--[a-z]|\bsonde [a-z]|\bPATH#NAME\b)"));
+    static const QRegularExpression command(R"((^|[^\w-])--[a-z]|\bsonde [a-z]|\bPATH#NAME\b)");
     return command.match(text).hasMatch();
 }
 
 /// String literals of a source file that name a command; adjacent literals are one.
 QStringList commandLiterals(const QString& file) {
-    static const QRegularExpression literal(QStringLiteral(R"re("((?:[^"\\]|\\.)*)")re"));
-    static const QRegularExpression comment(QStringLiteral(R"((^|\s)//.*$)"));
+    static const QRegularExpression literal(R"re("((?:[^"\\]|\\.)*)")re");
+    static const QRegularExpression comment(R"((^|\s)//.*$)");
     QStringList found;
     for (QString line : test::sourceLines(file)) {
         line.remove(comment);

@@ -299,7 +299,7 @@ void TestKilled::aProcessThatIsAskedToEndIsNotLost() {
     useSettings(settings.path());
     QProcess process;
     process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("serve"), settings.path()});
+    process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_killed"), QStringLiteral("serve"), settings.path()});
     QVERIFY(process.waitForStarted());
     while (!process.canReadLine()) QVERIFY(process.waitForReadyRead(120000));
     ::kill(static_cast<pid_t>(process.processId()), signal);
