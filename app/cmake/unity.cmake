@@ -1,5 +1,5 @@
 # Unity builds: the sources of a folder are compiled together, some at a time, so that what they include is read once for
-# several of them. A build from nothing takes less than half the time; a changed file takes its neighbours along, therefore
+# several of them. A build from nothing takes about half the time; a changed file takes its neighbours along, therefore
 # the dev preset does without. Names in unnamed namespaces have to differ within a folder, but for files that are left out
 # by SKIP_UNITY_BUILD_INCLUSION.
 
