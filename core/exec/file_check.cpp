@@ -55,4 +55,16 @@ std::optional<base::Error> FileCheck::changedMeanwhile() {
     return std::nullopt;
 }
 
+Recording recordingOfChangedFiles(const Plan& plan, base::Error error, std::int64_t totalNs) {
+    Recording recording;
+    recording.states.assign(plan.graph().exprCount(), ExprState::NotReached);
+    recording.elapsed.assign(plan.graph().exprCount(), 0);
+    recording.started.assign(plan.graph().exprCount(), 0);
+    recording.computedNodes.assign(plan.graph().nodeCount(), false);
+    recording.joinedTo.assign(plan.graph().exprCount(), ExprId());
+    recording.totalNs = totalNs;
+    recording.error = std::move(error);
+    return recording;
+}
+
 }  // namespace sonde::exec

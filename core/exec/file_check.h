@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/mapped_file.h"
+#include "core/exec/run.h"
 #include "core/graph/internal_graph.h"
 
 namespace sonde::exec {
@@ -28,5 +29,9 @@ class FileCheck {
     std::vector<const base::MappedFile*> m_inputFiles;
     std::int64_t m_lookedNs = 0;
 };
+
+/// What is left of a run whose files changed: any of its values may be made of other bytes than those of the model that was
+/// opened, and some of its errors too.
+Recording recordingOfChangedFiles(const Plan& plan, base::Error error, std::int64_t totalNs);
 
 }  // namespace sonde::exec

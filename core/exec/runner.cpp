@@ -547,20 +547,6 @@ base::Error Execution::described(base::Error error, const Step& step, const Expr
 
 }  // namespace
 
-/// What is left of a run whose files changed: any of its values may be made of other bytes than those of the model that was
-/// opened, and some of its errors too.
-static Recording nothingOf(const Plan& plan, base::Error error, std::int64_t totalNs) {
-    Recording recording;
-    recording.states.assign(plan.graph().exprCount(), ExprState::NotReached);
-    recording.elapsed.assign(plan.graph().exprCount(), 0);
-    recording.started.assign(plan.graph().exprCount(), 0);
-    recording.computedNodes.assign(plan.graph().nodeCount(), false);
-    recording.joinedTo.assign(plan.graph().exprCount(), ExprId());
-    recording.totalNs = totalNs;
-    recording.error = std::move(error);
-    return recording;
-}
-
 struct Runner::Impl {
     explicit Impl(std::size_t threads) : pool(threads) {}
     base::ThreadPool pool;
@@ -590,7 +576,7 @@ Recording Runner::run(const Plan& plan, std::span<const Value> inputs, const bas
         recording = Execution(plan, work, options, environment, m_impl->blocks, m_impl->prepared, m_impl->census, files).run(inputs);
         changed = files.changed();
     }
-    return changed ? nothingOf(plan, std::move(*changed), recording.totalNs) : std::move(recording);
+    return changed ? recordingOfChangedFiles(plan, std::move(*changed), recording.totalNs) : std::move(recording);
 }
 
 }  // namespace sonde::exec

@@ -1,4 +1,4 @@
-// ATen's ways to turn, repeat, pad and cut tensors, made of views, cat and the shared pads.
+// ATen's ways to turn, repeat and cut tensors, made of views and cat.
 
 #if defined(__GNUC__) && !defined(__clang__)
 // With -O2 GCC 12 takes a vector that grows from nothing for one that never grew.
@@ -232,57 +232,6 @@ EagerResult channelShuffle(Eager& e) {
     return e.reshape(e.reshape(x, Shape(parted)).transposed(1, 2), x.shape());
 }
 
-/// Numbers for the last dimension first: (before, after) pairs.
-EagerResult pad(Eager& e, const std::string& mode, const Value& fill) {
-    const Tensor x = e.at(0);
-    const Ints pairs = e.integers(1);
-    if (pairs.size() % 2 != 0 || pairs.size() / 2 > x.rank()) e.fail("a padding of " + std::to_string(pairs.size()) + " numbers for " + x.typeText());
-    Ints before(x.rank(), 0), after(x.rank(), 0);
-    for (std::size_t i = 0; i < pairs.size() / 2; ++i) {
-        before[x.rank() - 1 - i] = pairs[2 * i];
-        after[x.rank() - 1 - i] = pairs[2 * i + 1];
-    }
-    kernels::PadMode how = kernels::PadMode::Constant;
-    if (mode == "reflect") how = kernels::PadMode::Reflect;
-    else if (mode == "replicate") how = kernels::PadMode::Edge;
-    else if (mode == "circular") how = kernels::PadMode::Wrap;
-    else if (mode != "constant") e.fail("there is no padding '" + mode + "'");
-    const Tensor number = fill.isNone() ? Tensor() : e.get(asTensor(fill, x.dtype()));
-    e.check(kernels::pad(e.context(), x, before, after, how, number));
-    return e.taken();
-}
-
-base::Result<void> inferAtenPad(InferContext& context) {
-    std::optional<Dims> dims = context.in(0).shape;
-    if (dims && context.constant(1).isNone()) dims = unknownDims(dims->size());
-    if (dims && !context.constant(1).isNone()) {
-        SONDE_ASSIGN(const Ints pairs, intsOf(context.constant(1)));
-        for (std::size_t i = 0; i < pairs.size() / 2 && i < dims->size(); ++i) {
-            Dim& dim = (*dims)[dims->size() - 1 - i];
-            if (dim.known()) dim = Dim::of(dim.value + pairs[2 * i] + pairs[2 * i + 1]);
-        }
-    }
-    setLike(context, 0, std::move(dims));
-    return {};
-}
-
-void definePads(Registry& registry) {
-    registry.add(eagerRow("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", "x with a number around it, or cut", kMove, [](Eager& e) { return pad(e, "constant", e.value(2)); }, inferAtenPad));
-    registry.add(eagerRow("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) { return pad(e, e.text(2), e.value(3)); }, inferAtenPad));
-    registry.add(eagerRow("_pad_enum(Tensor self, int[] pad, int mode, float? value=None) -> Tensor", "x padded by a constant, reflection, replication or wrapping", kMove, [](Eager& e) {
-        static constexpr const char* kModes[] = {"constant", "reflect", "replicate", "circular"};
-        const std::int64_t mode = e.integer(2);
-        return pad(e, mode >= 0 && mode < 4 ? kModes[mode] : "?", e.value(3));
-    }, inferAtenPad));
-    registry.add(eagerRow("_pad_circular(Tensor self, int[] pad) -> Tensor", "x with its other end around it", kMove, [](Eager& e) { return pad(e, "circular", Value()); }, inferAtenPad));
-    for (std::string_view schema : {"reflection_pad1d(Tensor self, int[2] padding) -> Tensor", "reflection_pad2d(Tensor self, int[4] padding) -> Tensor", "reflection_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its mirror image around it", kMove, [](Eager& e) { return pad(e, "reflect", Value()); }, inferAtenPad));
-    }
-    for (std::string_view schema : {"replication_pad1d(Tensor self, int[2] padding) -> Tensor", "replication_pad2d(Tensor self, int[4] padding) -> Tensor", "replication_pad3d(Tensor self, int[6] padding) -> Tensor"}) {
-        registry.add(eagerRow(schema, "x with its edge around it", kMove, [](Eager& e) { return pad(e, "replicate", Value()); }, inferAtenPad));
-    }
-}
-
 /// The diagonal of two dimensions as a last one.
 EagerResult diagonal(Eager& e, std::int64_t offset, std::int64_t dim1, std::int64_t dim2) {
     const Tensor x = e.at(0);
@@ -492,7 +441,6 @@ void defineTurns(Registry& registry) {
 }  // namespace
 
 void define_aten_shapes(Registry& registry) {
-    definePads(registry);
     defineDiagonals(registry);
     defineScatters(registry);
     defineStacks(registry);

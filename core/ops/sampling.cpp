@@ -1,4 +1,4 @@
-// Sampling images at computed places: GridSample, AffineGrid, RoiAlign, DeformConv, unpooling, boxes.
+// Sampling images at computed places: GridSample, AffineGrid, DeformConv, unpooling.
 
 #include <algorithm>
 #include <cmath>
@@ -191,115 +191,6 @@ base::Result<void> affineGrid(KernelContext& context) {
     return setNarrow(context, 0, y, theta.dtype());
 }
 
-/// The four elements around a place and how near it is to each; zeros for a place more than one element outside.
-struct Corners {
-    double a = 0, b = 0, c = 0, d = 0;  ///< left and right above, left and right below
-    double dy = 0, dx = 0;
-
-    static Corners of(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-        if (y < -1 || y > static_cast<double>(height) || x < -1 || x > static_cast<double>(width)) return {};
-        y = std::clamp(y, 0.0, static_cast<double>(height - 1));
-        x = std::clamp(x, 0.0, static_cast<double>(width - 1));
-        const auto y0 = static_cast<std::int64_t>(y), x0 = static_cast<std::int64_t>(x);
-        const std::int64_t y1 = std::min(y0 + 1, height - 1), x1 = std::min(x0 + 1, width - 1);
-        return {plane[y0 * width + x0], plane[y0 * width + x1], plane[y1 * width + x0], plane[y1 * width + x1], y - static_cast<double>(y0), x - static_cast<double>(x0)};
-    }
-};
-
-double bilinear(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
-    return (1 - dy) * ((1 - dx) * a + dx * b) + dy * ((1 - dx) * c + dx * d);
-}
-
-/// The largest weighted corner of the four around a place: what RoiAlign's mode "max" compares.
-double bilinearMax(const double* plane, std::int64_t height, std::int64_t width, double y, double x) {
-    const auto [a, b, c, d, dy, dx] = Corners::of(plane, height, width, y, x);
-    return std::max({(1 - dy) * (1 - dx) * a, (1 - dy) * dx * b, dy * (1 - dx) * c, dy * dx * d});
-}
-
-base::Result<void> roiAlign(KernelContext& context, bool halfPixel) {
-    const Tensor &x = context.in(0), &rois = context.in(1), &batch = context.in(2);
-    const Attributes& attributes = context.attributes();
-    const std::int64_t height = attributes.getInt("output_height", 1), width = attributes.getInt("output_width", 1), ratio = attributes.getInt("sampling_ratio", 0);
-    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 4 || batch.numel() != rois.dim(0) || height < 1 || width < 1 || ratio < 0 || x.numel() == 0) {
-        return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
-    }
-    const double scale = attributes.getFloat("spatial_scale", 1), offset = halfPixel ? 0.5 : 0;
-    const bool average = attributes.getString("mode", "avg") != "max";
-    SONDE_ASSIGN(const Tensor image, wide(x));
-    SONDE_ASSIGN(const Tensor regions, wide(rois));
-    SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), height, width}));
-    for (std::int64_t r = 0; r < rois.dim(0); ++r) {
-        const double* roi = regions.data<double>() + r * 4;
-        const std::int64_t b = batch.toInt64(r);
-        if (b < 0 || b >= x.dim(0)) return opError("batch index " + std::to_string(b) + " is outside " + x.typeText());
-        const double x0 = roi[0] * scale - offset, y0 = roi[1] * scale - offset;
-        double w = roi[2] * scale - offset - x0, h = roi[3] * scale - offset - y0;
-        if (!halfPixel) {
-            w = std::max(w, 1.0);
-            h = std::max(h, 1.0);
-        }
-        if (!(std::fabs(w) < 1e6 && std::fabs(h) < 1e6)) return opError("a region is out of range");
-        const double binW = w / static_cast<double>(width), binH = h / static_cast<double>(height);
-        const std::int64_t countX = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binW)));
-        const std::int64_t countY = ratio > 0 ? ratio : std::max<std::int64_t>(0, static_cast<std::int64_t>(std::ceil(binH)));
-        // No cell needs millions of samples; a file could ask for so many that the sum never ends.
-        if (static_cast<double>(countX) * static_cast<double>(countY) > 1 << 24) return opError("a region needs " + std::to_string(countX) + " by " + std::to_string(countY) + " samples in each cell");
-        for (std::int64_t c = 0; c < x.dim(1); ++c) {
-            const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
-            for (std::int64_t cell = 0; cell < height * width; ++cell) {
-                if (context.cancelled()) return base::cancelled();
-                double sum = 0, best = -std::numeric_limits<double>::infinity();
-                for (std::int64_t iy = 0; iy < countY; ++iy) {
-                    for (std::int64_t ix = 0; ix < countX; ++ix) {
-                        const double py = y0 + static_cast<double>(cell / width) * binH + (static_cast<double>(iy) + 0.5) * binH / static_cast<double>(countY);
-                        const double px = x0 + static_cast<double>(cell % width) * binW + (static_cast<double>(ix) + 0.5) * binW / static_cast<double>(countX);
-                        if (average) sum += bilinear(plane, x.dim(2), x.dim(3), py, px);
-                        else best = std::max(best, bilinearMax(plane, x.dim(2), x.dim(3), py, px));
-                    }
-                }
-                const double count = static_cast<double>(std::max<std::int64_t>(countX * countY, 1));
-                y.mutableData<double>()[(r * x.dim(1) + c) * height * width + cell] = average ? sum / count : std::isinf(best) ? 0 : best;
-            }
-        }
-    }
-    return setNarrow(context, 0, y, x.dtype());
-}
-
-/// Largest value of each cell of each region [batch, x1, y1, x2, y2].
-base::Result<void> maxRoiPool(KernelContext& context) {
-    const Tensor &x = context.in(0), &rois = context.in(1);
-    const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
-    if (x.rank() != 4 || rois.rank() != 2 || rois.dim(1) != 5 || pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1) return opError("regions " + rois.typeText() + " do not fit " + x.typeText());
-    const double scale = context.attributes().getFloat("spatial_scale", 1);
-    SONDE_ASSIGN(const Tensor image, wide(x));
-    SONDE_ASSIGN(Tensor y, wideZeros(Shape{rois.dim(0), x.dim(1), pooled[0], pooled[1]}));
-    const auto edge = [](std::int64_t start, std::int64_t length, std::int64_t index, std::int64_t cells, std::int64_t extent, bool up) {
-        const double at = static_cast<double>(index) * static_cast<double>(length) / static_cast<double>(cells);
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(up ? std::ceil(at) : std::floor(at)) + start, 0, extent);
-    };
-    for (std::int64_t r = 0; r < rois.dim(0); ++r) {
-        std::int64_t corner[4];
-        for (std::int64_t i = 0; i < 4; ++i) corner[i] = static_cast<std::int64_t>(std::clamp(std::round(rois.toDouble(r * 5 + 1 + i) * scale), -1e9, 1e9));
-        const std::int64_t b = rois.toInt64(r * 5), w = std::max<std::int64_t>(corner[2] - corner[0] + 1, 1), h = std::max<std::int64_t>(corner[3] - corner[1] + 1, 1);
-        if (b < 0 || b >= x.dim(0)) return opError("batch index " + std::to_string(b) + " is outside " + x.typeText());
-        for (std::int64_t c = 0; c < x.dim(1); ++c) {
-            const double* plane = image.data<double>() + (b * x.dim(1) + c) * x.dim(2) * x.dim(3);
-            for (std::int64_t cell = 0; cell < pooled[0] * pooled[1]; ++cell) {
-                const std::int64_t i = cell / pooled[1], j = cell % pooled[1];
-                double best = -std::numeric_limits<double>::infinity();
-                for (std::int64_t py = edge(corner[1], h, i, pooled[0], x.dim(2), false); py < edge(corner[1], h, i + 1, pooled[0], x.dim(2), true); ++py) {
-                    for (std::int64_t px = edge(corner[0], w, j, pooled[1], x.dim(3), false); px < edge(corner[0], w, j + 1, pooled[1], x.dim(3), true); ++px) {
-                        best = std::max(best, plane[py * x.dim(3) + px]);
-                    }
-                }
-                y.mutableData<double>()[(r * x.dim(1) + c) * pooled[0] * pooled[1] + cell] = std::isinf(best) ? 0 : best;
-            }
-        }
-    }
-    return setNarrow(context, 0, y, x.dtype());
-}
-
 /// Convolution whose taps are moved by offsets [N, G·taps·2, H', W'] and weighted by a mask [N, G·taps, H', W'].
 base::Result<void> deformConv(KernelContext& context) {
     const Tensor &x = context.in(0), &w = context.in(1), &offset = context.in(2);
@@ -378,65 +269,6 @@ base::Result<void> maxUnpool(KernelContext& context) {
     return setNarrow(context, 0, y, x.dtype());
 }
 
-struct Box {
-    double y1, x1, y2, x2;
-    double area() const { return (y2 - y1) * (x2 - x1); }
-};
-
-double overlap(const Box& a, const Box& b) {
-    const double h = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), w = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-    if (h <= 0 || w <= 0) return 0;
-    const double common = h * w, all = a.area() + b.area() - common;
-    return all > 0 ? common / all : 0;
-}
-
-/// Greedy: the best box stays, those that overlap it too much go.
-base::Result<void> nonMaxSuppression(KernelContext& context) {
-    const Tensor &boxes = context.in(0), &scores = context.in(1);
-    if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dim(2) != 4 || boxes.dim(0) != scores.dim(0) || boxes.dim(1) != scores.dim(2)) {
-        return opError("boxes " + boxes.typeText() + " do not fit scores " + scores.typeText());
-    }
-    std::int64_t most = 0;
-    double iou = 0, threshold = -std::numeric_limits<double>::infinity();
-    if (context.has(2)) {
-        SONDE_ASSIGN(most, intOf(context.value(2)));
-    }
-    if (context.has(3)) {
-        SONDE_ASSIGN(iou, numberOf(context.value(3)));
-    }
-    if (context.has(4)) {
-        SONDE_ASSIGN(threshold, numberOf(context.value(4)));
-    }
-    const bool centred = context.attributes().getInt("center_point_box", 0) != 0;
-    const auto boxAt = [&](std::int64_t batch, std::int64_t i) {
-        const float* b = boxes.data<float>() + (batch * boxes.dim(1) + i) * 4;
-        const double p[] = {static_cast<double>(b[0]), static_cast<double>(b[1]), static_cast<double>(b[2]), static_cast<double>(b[3])};
-        if (centred) return Box{p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
-        return Box{std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
-    };
-    std::vector<std::int64_t> selected;
-    for (std::int64_t line = 0; line < scores.dim(0) * scores.dim(1); ++line) {
-        if (context.cancelled()) return base::cancelled();
-        const std::int64_t batch = line / scores.dim(1);
-        const float* row = scores.data<float>() + line * scores.dim(2);
-        std::vector<std::int64_t> order;
-        for (std::int64_t i = 0; i < scores.dim(2); ++i) {
-            if (static_cast<double>(row[i]) > threshold) order.push_back(i);
-        }
-        std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) { return row[a] > row[b]; });
-        std::vector<Box> kept;
-        for (std::int64_t i : order) {
-            if (static_cast<std::int64_t>(kept.size()) >= most) break;
-            const Box box = boxAt(batch, i);
-            if (std::ranges::any_of(kept, [&](const Box& other) { return overlap(box, other) > iou; })) continue;
-            kept.push_back(box);
-            selected.insert(selected.end(), {batch, line % scores.dim(1), i});
-        }
-    }
-    context.setOutput(0, Value(Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(selected.size() / 3), 3}, selected)));
-    return {};
-}
-
 /// [size[0], size[2]…, rank]
 base::Result<void> inferAffineGrid(InferContext& context) {
     std::optional<Dims> dims;
@@ -450,23 +282,6 @@ base::Result<void> inferAffineGrid(InferContext& context) {
     }
     setLike(context, 0, std::move(dims));
     return {};
-}
-
-/// [regions, C, height, width]
-base::Result<void> inferRegions(InferContext& context, std::int64_t height, std::int64_t width) {
-    const auto &x = context.in(0).shape, &rois = context.in(1).shape;
-    const auto extent = [](std::int64_t n) { return n < 0 ? Dim{} : Dim::of(n); };
-    setLike(context, 0, Dims{rois && !rois->empty() ? rois->front() : Dim{}, x && x->size() == 4 ? (*x)[1] : Dim{}, extent(height), extent(width)});
-    return {};
-}
-
-base::Result<void> inferRoiAlign(InferContext& context) {
-    return inferRegions(context, context.attributes().getInt("output_height", 1), context.attributes().getInt("output_width", 1));
-}
-
-base::Result<void> inferMaxRoiPool(InferContext& context) {
-    const std::vector<std::int64_t> pooled = context.attributes().getInts("pooled_shape");
-    return pooled.size() == 2 ? inferRegions(context, pooled[0], pooled[1]) : inferRegions(context, -1, -1);
 }
 
 /// As Conv gives it for X and W.
@@ -504,28 +319,11 @@ void define_sampling(Registry& registry) {
     }
     registry.add(Row("AffineGrid", 20, "the positions of a grid after an affine transform", Category::Transform).in("theta", kFloats).in("size", kInt64).out("grid")
                      .attrInt("align_corners", 0).runs(affineGrid, inferAffineGrid));
-    registry.add(Row("RoiAlign", 10, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
-                     .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
-                     .runs([](KernelContext& context) { return roiAlign(context, false); }, inferRoiAlign));
-    registry.add(Row("RoiAlign", 16, "mean or maximum of a grid of samples in each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).in("batch_indices", kInt64)
-                     .out("Y").attrString("mode", "avg").attrInt("output_height", 1).attrInt("output_width", 1).attrInt("sampling_ratio", 0).attrFloat("spatial_scale", 1)
-                     .attrString("coordinate_transformation_mode", "half_pixel")
-                     .runs([](KernelContext& context) {
-                         return roiAlign(context, context.attributes().getString("coordinate_transformation_mode", "half_pixel") == "half_pixel");
-                     }, inferRoiAlign));
-    registry.add(Row("MaxRoiPool", 1, "largest value of each cell of regions", Category::Pool).in("X", kFloats).in("rois", kFloats).out("Y").required("pooled_shape", AttributeKind::Ints)
-                     .attrFloat("spatial_scale", 1).runs(maxRoiPool, inferMaxRoiPool));
     registry.add(Row("DeformConv", 19, "convolution whose taps are moved by offsets", Category::Layer).in("X", kFloats).in("W", kFloats).in("offset", kFloats).optionalIn("B", kFloats)
                      .optionalIn("mask", kFloats).out("Y").attrInts("dilations").attrInt("group", 1).attrInts("kernel_shape").attrInt("offset_group", 1).attrInts("pads")
                      .attrInts("strides").runs(deformConv, inferDeformConv));
     registry.add(Row("MaxUnpool", 9, "puts values back where MaxPool took them from", Category::Pool).in("X", kFloats).in("I", kInt64).optionalIn("output_shape", kInt64).out("output")
                      .required("kernel_shape", AttributeKind::Ints).attrInts("pads").attrInts("strides").runs(maxUnpool, inferMaxUnpool));
-    registry.add(Row("NonMaxSuppression", 10, "the best boxes that do not overlap too much", Category::Other).in("boxes", kFloat32).in("scores", kFloat32)
-                     .optionalIn("max_output_boxes_per_class", kInt64).optionalIn("iou_threshold", kFloat32).optionalIn("score_threshold", kFloat32).out("selected_indices")
-                     .attrInt("center_point_box", 0).runs(nonMaxSuppression, [](InferContext& context) -> base::Result<void> {
-                         context.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, Dim::of(3)}));
-                         return {};
-                     }));
 }
 
 }  // namespace sonde::ops

@@ -36,6 +36,7 @@ struct Program {
 };
 
 inline const std::vector<Program>& programs() {
+    // clang-format off
     static const std::vector<Program> list{
         {"slice written, base read", tensor4(), [](Custom&, In in) {
              const Var c = clone(in[0]);
@@ -388,6 +389,7 @@ inline const std::vector<Program>& programs() {
              return c;
          }, {1, 3, 5, 7}},
     };
+    // clang-format on
     return list;
 }
 

@@ -9,7 +9,6 @@
 #include <QToolTip>
 #include <QWheelEvent>
 
-#include "tests/bench/layout_graphs.h"
 #include "ui/canvas/graph_canvas.h"
 #include "ui/canvas/overview_map.h"
 #include "ui/theme/theme.h"
@@ -53,13 +52,9 @@ class TestGraphCanvas : public QObject {
     void speaksTheCurrentItem();
     void picturesDifferByTheme();
     void closingTheModelEmptiesTheCanvas();
-    void hostileGraphsAreDrawn();
-    void tensOfThousandsAreSelectedAndMoved();
-    void aFlightEndsWithItsModel();
     void hoverStaysWithItsPicture();
 
   private:
-    void show(const std::string& location, std::shared_ptr<const graph::InternalGraph> graph);
     bool settled() const { return m_canvas->isIdle() && !m_context->isBusy(); }
     void settle() { QTRY_VERIFY_WITH_TIMEOUT(settled(), 20000); }
     void open(const QString& model);
@@ -470,108 +465,6 @@ void TestGraphCanvas::closingTheModelEmptiesTheCanvas() {
     QTest::keyClick(m_canvas.get(), Qt::Key_Return);
     QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, {300, 300});
     QVERIFY(m_canvas->picture().isNull());
-}
-
-/// Names of 10 kB, empty ones, signs beyond the basic plane, right to left, markup; a cycle; 10,000 inputs.
-void TestGraphCanvas::hostileGraphsAreDrawn() {
-    layout_graphs::GraphMaker m;
-    std::vector<graph::NodeId> many;
-    for (int i = 0; i < 10'000; ++i) many.push_back(m.input("in" + std::to_string(i)));
-    graph::NodeId x = m.op("Sum", many);
-    const std::string names[] = {std::string(10'000, 'n'), "\U0001F9E0\U0001F525", "\u0634\u0628\u0643\u0629 \u05d0\u05d1", "<b onclick='x'>&amp;", "a\nb\tc", "\xff\xfe broken",
-                                 "\u202egnirts\u202c a\u0301\u0302\u0303\u0304e\u0308\u0323", "\u200f\u200b"};
-    for (const std::string& name : names) {
-        m.enter(name, name);
-        x = m.op(name, {x}, name + "_value");
-        x = m.op("Relu", {x}, name + "_relu");
-        m.leave();
-    }
-    for (int i = 0; i < 100; ++i) m.enter("deep" + std::to_string(i), "Deep");
-    x = m.op("Abs", {m.op("Abs", {x})}, "deepest");
-    for (int i = 0; i < 100; ++i) m.leave();
-    m.enter("", "");
-    x = m.op("", {x}, "");
-    x = m.op("Neg", {x}, "neg");
-    m.leave();
-    const graph::NodeId first = m.op("Add", {x, x}, "loop_a");
-    const graph::NodeId second = m.op("Add", {first, x}, "loop_b");
-    m.graph().setArguments(m.graph().node(first).producer, {graph::Argument::of(second), graph::Argument::of(x)});  // a cycle
-    show(names[0], m.done({second}));
-    for (const layout::Direction direction : {layout::Direction::TopDown, layout::Direction::LeftRight}) {
-        m_context->setDirection(direction);
-        m_context->expandToDepth(200);
-        settle();
-        QVERIFY(m_canvas->scene()->itemOf(m_context->graph().node(second).producer).valid());
-        QCOMPARE(m_canvas->scene()->item(m_canvas->scene()->itemOf(m_context->graph().node(node("deepest")).producer)).what.kind, ItemKind::Expr);
-        for (int i = 0; i < 8; ++i) {
-            m_canvas->zoomBy(i < 4 ? 0.3 : 4);
-            settle();
-            QVERIFY(!m_canvas->grab().isNull());
-        }
-        QVERIFY(m_canvas->textTwin().size() > 1000);
-    }
-    for (const QSize size : {QSize(1, 1), QSize(1, 900), QSize(1600, 1), QSize(1000, 800)}) {
-        m_canvas->resize(size);
-        m_canvas->fit();
-        settle();
-        QVERIFY(!m_canvas->grab().isNull());
-    }
-    m_context->navigateTo(second);
-    m_context->focusConeOfSelection(true, true);
-    settle();
-    m_context->setColorBy(QStringLiteral("module"));
-    m_context->showEverything();
-    settle();
-    QVERIFY(!m_canvas->grab().isNull());
-}
-
-void TestGraphCanvas::show(const std::string& location, std::shared_ptr<const graph::InternalGraph> graph) {
-    auto document = std::make_shared<document::Document>();
-    document->title = document->location = location;
-    document->graph = std::move(graph);
-    document->modules = std::make_shared<graph::ModuleTree>();
-    m_context->show(document);
-    settle();
-}
-
-// Work that grows with the square of a picture would not come to an end here.
-void TestGraphCanvas::tensOfThousandsAreSelectedAndMoved() {
-    layout_graphs::GraphMaker m;
-    graph::NodeId x = m.input("x");
-    for (int i = 0; i < 60'000; ++i) x = m.op("Relu", {x}, "relu" + std::to_string(i));
-    m.enter("last", "Last");
-    x = m.op("Abs", {m.op("Neg", {x}, "neg")}, "abs");
-    m.leave();
-    show("large", m.done({x}));
-    m_canvas->selectAll();
-    settle();
-    QCOMPARE(m_context->selectedNodes().size(), std::size_t{60'001});
-    QVERIFY(!m_canvas->grab().isNull());
-    m_canvas->clearSelection();
-    theme::Theme::instance().setReducedMotion(false);
-    m_context->setExpanded(m_context->graph().expr(m_context->graph().node(node("abs")).producer).scope, true);
-    settle();
-    m_context->expandToDepth(0);
-    settle();
-    theme::Theme::instance().setReducedMotion(true);
-    QVERIFY(!m_canvas->grab().isNull());
-}
-
-void TestGraphCanvas::aFlightEndsWithItsModel() {
-    layout_graphs::GraphMaker a, b;
-    graph::NodeId x = a.input("x");
-    for (int i = 0; i < 40; ++i) x = a.op("Relu", {x});
-    const auto one = a.done({x}), other = b.done({b.op("Neg", {b.input("y")})});
-    show("other", other);
-    const canvas::Camera expected = m_canvas->camera();
-    show("one", one);
-    m_canvas->zoomBy(4);
-    theme::Theme::instance().setReducedMotion(false);
-    m_canvas->fit();  // takes a while
-    show("other", other);
-    QTest::qWait(300);
-    theme::Theme::instance().setReducedMotion(true);
-    QVERIFY(m_canvas->camera() == expected);
 }
 
 void TestGraphCanvas::hoverStaysWithItsPicture() {

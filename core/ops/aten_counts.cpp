@@ -1,0 +1,131 @@
+// ATen's counts: of values, of ranges, of different elements.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "core/ops/support/eager.h"
+#include "core/ops/support/promotion.h"
+#include "core/ops/support/shapes.h"
+#include "core/ops/support/wide.h"
+#include "core/tensor/dispatch.h"
+
+namespace sonde::ops {
+
+namespace {
+
+EagerResult countNonzero(Eager& e) {
+    const Tensor truth = e("ne.Scalar", e.at(0), 0);
+    if (e.count() < 2 || !e.has(1)) return e("sum", truth);
+    const std::vector<std::size_t> axes = e.axes(1, truth.rank());
+    return e("sum.dim_IntList", truth, std::vector<std::int64_t>(axes.begin(), axes.end()));
+}
+
+EagerResult histogram(Eager& e) {
+    const Tensor x = e.get(wide(e.at(0)));
+    const std::int64_t bins = e.integer(1);
+    if (bins < 1 || bins > 100'000'000) e.fail("a histogram of " + std::to_string(bins) + " bins");
+    double low = e.number(2), high = e.number(3);
+    if (low == high && x.numel() > 0) {
+        const auto [least, most] = std::minmax_element(x.data<double>(), x.data<double>() + x.numel());
+        low = *least;
+        high = *most;
+    }
+    if (low == high) {
+        low -= 1;
+        high += 1;
+    }
+    if (!(low < high)) e.fail("the range of a histogram is empty");
+    Tensor result = e.get(wideZeros(Shape{bins}));
+    for (double v : x.span<double>()) {
+        if (!(v >= low && v <= high)) continue;
+        const auto bin = static_cast<std::int64_t>((v - low) / (high - low) * static_cast<double>(bins));
+        result.mutableData<double>()[std::min(bin, bins - 1)] += 1;
+    }
+    const DType given = e.at(0).dtype();
+    return e.as(result, tensor::isFloating(given) ? given : DType::Float32);
+}
+
+EagerResult bincount(Eager& e) {
+    const Tensor x = e.as(e.at(0), DType::Int64);
+    std::int64_t size = e.integer(2);
+    for (std::int64_t v : x.span<std::int64_t>()) {
+        if (v < 0) e.fail("only numbers from 0 on are counted");
+        size = std::max(size, v + 1);
+    }
+    if (size > 100'000'000) e.fail("a count of " + std::to_string(size) + " classes");
+    const bool weighted = e.has(1);
+    const Tensor weights = weighted ? e.get(wide(e.at(1))) : Tensor();
+    if (weighted && weights.numel() != x.numel()) e.fail("expected a weight for each element");
+    Tensor result = e.get(wideZeros(Shape{size}));
+    for (std::int64_t i = 0; i < x.numel(); ++i) result.mutableData<double>()[x.data<std::int64_t>()[i]] += weighted ? weights.data<double>()[i] : 1;
+    if (!weighted) return e.as(result, DType::Int64);
+    return e.as(result, e.at(1).dtype() == DType::Float32 ? DType::Float32 : DType::Float64);
+}
+
+/// Values, the place of each element among them, and how often each comes. `dim`: whole slices are compared.
+EagerResult unique(Eager& e, std::optional<std::int64_t> dim, bool consecutive) {
+    const Tensor x = e.at(0);
+    const Tensor flat = dim ? x : e.reshape(x, Shape{x.numel()});
+    const std::size_t axis = dim ? e.axisOf(*dim, flat.rank()) : 0;
+    const std::int64_t n = flat.dim(axis);
+    const Tensor rows = n == 0 ? Tensor() : e.get(wide(e.get(flat.transposed(0, axis).contiguous())));
+    const std::int64_t width = n == 0 ? 0 : rows.numel() / n;
+    const auto row = [&](std::int64_t i) { return std::span(rows.data<double>() + i * width, static_cast<std::size_t>(width)); };
+    const auto less = [&](std::int64_t a, std::int64_t b) { return std::ranges::lexicographical_compare(row(a), row(b)); };
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n)), kept, counts;
+    std::iota(order.begin(), order.end(), 0);
+    if (!consecutive) std::stable_sort(order.begin(), order.end(), less);
+    Tensor inverse = e.get(Tensor::allocate(DType::Int64, dim ? Shape{n} : x.shape()));
+    for (std::int64_t at : order) {
+        if (kept.empty() || !std::ranges::equal(row(kept.back()), row(at))) {
+            kept.push_back(at);
+            counts.push_back(0);
+        }
+        ++counts.back();
+        inverse.mutableData<std::int64_t>()[at] = static_cast<std::int64_t>(kept.size()) - 1;
+    }
+    const Shape size{static_cast<std::int64_t>(kept.size())};
+    const Tensor values = e("index_select", flat, axis, Tensor::of<std::int64_t>(size, kept));
+    return std::vector<Value>{Value(values), Value(inverse), Value(Tensor::of<std::int64_t>(size, counts))};
+}
+
+EagerResult nonzeroPerDimension(Eager& e) {
+    const Tensor x = e.at(0).rank() == 0 ? e.reshape(e.at(0), Shape{1}) : e.at(0);
+    const Tensor places = e.onnx("NonZero", {Value(x)});
+    std::vector<Tensor> list;
+    for (std::int64_t i = 0; i < places.dim(0); ++i) list.push_back(places.selected(0, i));
+    return Eager::Argument::listOf(list);
+}
+
+}  // namespace
+
+void define_aten_counts(Registry& registry) {
+    registry.add(eagerRow("count_nonzero(Tensor self, int? dim=None) -> Tensor", "how many elements are not 0", kRed, countNonzero));
+    registry.add(eagerRow("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", "how many elements are not 0", kRed, countNonzero));
+    registry.add(eagerRow("nonzero(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult {
+        if (e.at(0).rank() == 0) return e.get(Tensor::zeros(DType::Int64, Shape{e.at(0).toDouble(0) != 0 ? 1 : 0, 0}));
+        return e.get(e.onnx("NonZero", {e.value(0)}).transposed(0, 1).contiguous());
+    }, [](InferContext& c) -> base::Result<void> {
+        const auto& in = c.in(0).shape;
+        c.set(0, TypeInfo::tensor(DType::Int64, Dims{Dim{}, in ? Dim::of(static_cast<std::int64_t>(in->size())) : Dim{}}));
+        return {};
+    }));
+    registry.add(eagerRow("argwhere(Tensor self) -> Tensor", "indices of all elements that are not 0, one per row", kRed, [](Eager& e) -> EagerResult { return e("nonzero", e.at(0)); }));
+    registry.add(eagerRow("nonzero_numpy(Tensor self) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("where(Tensor condition) -> Tensor[]", "indices of all elements that are not 0, by dimension", kRed, nonzeroPerDimension));
+    registry.add(eagerRow("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", "how many elements fall into each of equal ranges", kRed, histogram));
+    registry.add(eagerRow("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", "how often each number occurs", kRed, bincount));
+    registry.add(eagerRow("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different elements, where they are and how often", kRed,
+                          [](Eager& e) { return unique(e, std::nullopt, false); }));
+    registry.add(eagerRow("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", "the different elements and where they are", kRed, [](Eager& e) { return unique(e, std::nullopt, false); }));
+    registry.add(eagerRow("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "the different slices, where they are and how often", kRed,
+                          [](Eager& e) { return unique(e, e.integer(1), false); }));
+    registry.add(eagerRow("unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)", "slices without repetitions", kRed,
+                          [](Eager& e) { return unique(e, e.integer(1), true); }));
+    registry.add(eagerRow("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> (Tensor, Tensor, Tensor)", "elements without repetitions", kRed,
+                          [](Eager& e) { return unique(e, e.has(3) ? std::optional(e.integer(3)) : std::nullopt, true); }));
+}
+
+}  // namespace sonde::ops
